@@ -1,0 +1,1 @@
+"""arm-ka: trial balances (ОСВ) recognised by services over NATS, checked, never lost or doubled."""

@@ -1,0 +1,177 @@
+"""The composition root: the only place that joins the core's parts, starts them in order and stops them in order."""
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Callable
+from importlib.metadata import version
+from typing import Any
+
+import structlog
+import uvicorn
+from fastapi import FastAPI
+
+from armka.contract.subjects import CORE_RESULTS
+from armka.core.database import listener
+from armka.core.database.listener import Listener
+from armka.core.database.pool import Database
+from armka.core.errors import SettingsInvalid
+from armka.core.files.attempts import Attempts
+from armka.core.files.store import Files
+from armka.core.files.sweep import Sweep
+from armka.core.files.uploads import Uploads
+from armka.core.http.app import Parts, create_app
+from armka.core.inbox.receiver import Inbox
+from armka.core.jobs.store import Jobs
+from armka.core.loop import Loop
+from armka.core.mapping.mapper import Mapper, MappingConfig
+from armka.core.outbox.publisher import Outbox, OutboxConfig
+from armka.core.settings import Settings
+from armka.core.watchdog.watchdog import Watchdog, WatchdogConfig
+from armka.messaging.connection import Connection, connected
+from armka.messaging.plain import PlainPublisher, PlainReceiver
+from armka.objects.store import ObjectStore
+
+log = structlog.get_logger(__name__)
+
+_HTTP_GRACE_SECONDS = 10
+
+
+class Core:
+    """One core process: the HTTP side always, the loops where NATS is enabled (N2)."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._database = Database(settings.database)
+        self._objects = ObjectStore(settings.objects)
+        self._loops: list[Loop] = []
+        self._nats: Connection | None = None
+
+    def app(self) -> FastAPI:
+        """The ASGI application; the loops run for its lifetime."""
+        exchange = self._settings.exchange
+        parts = Parts(
+            files=Files(self._database),
+            uploads=Uploads(self._database, self._objects),
+            attempts=Attempts(self._database),
+            jobs=Jobs(self._database),
+            upload_limit=exchange.upload_max_bytes,
+            token=exchange.api_token.get_secret_value() if exchange.api_token else None,
+            health=self.health,
+        )
+        return create_app(parts, version("arm-ka"), lambda _app: self.running())
+
+    def health(self) -> dict[str, Any]:
+        """What this process knows about itself without asking anybody."""
+        nats = "disabled" if self._nats is None else "connected" if self._nats.is_live else "disconnected"
+        return {
+            "status": "ok",
+            "version": version("arm-ka"),
+            "nats": nats,
+            "loops": {loop.name: loop.state for loop in self._loops},
+        }
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run the loops for the time of the block, then drain them."""
+        async with self._database:
+            if not self._settings.exchange.nats_enabled:
+                log.info("nats is disabled, no background loop runs")
+                yield
+                return
+            async with connected(self._settings.nats, name="arm-ka core") as connection:
+                self._nats = connection
+                async with self._exchange(connection):
+                    yield
+
+    @contextlib.asynccontextmanager
+    async def _exchange(self, connection: Connection) -> AsyncIterator[None]:
+        settings, subjects = self._settings, self._settings.nats.subjects
+        receiver = PlainReceiver(connection, subjects.result, CORE_RESULTS)
+        inbox = Inbox(self._database, receiver, self._objects.bucket)
+        outbox = Outbox(
+            OutboxConfig.of(settings.exchange),
+            self._database,
+            PlainPublisher(connection),
+            receiver,
+            subjects,
+            lambda: connection.is_live,
+        )
+        publishing = Loop("outbox", outbox.run_once)
+        receiving = Loop("inbox", inbox.run_once)
+        mapping = Loop("mapping", Mapper(MappingConfig.of(settings.exchange), self._database, self._objects).run_once)
+        watching = Loop("watchdog", Watchdog(WatchdogConfig.of(settings.exchange), self._database).run_once)
+        sweep = Sweep(self._database, self._objects, settings.exchange.sweep_grace_seconds)
+        self._loops = [publishing, receiving, mapping, watching, Loop("sweep", sweep.run_once)]
+        connection.on_connect(_waker(publishing))
+        hints = Listener(
+            settings.database,
+            {listener.JOB_QUEUED: publishing.wake, listener.JOB_MAPPABLE: mapping.wake},
+        )
+        listening = asyncio.create_task(hints.run(), name="listener")
+        tasks = [asyncio.create_task(loop.run(), name=loop.name) for loop in self._loops]
+        try:
+            yield
+        finally:
+            await self._drain(tasks, receiver, inbox)
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+    async def _drain(self, tasks: list[asyncio.Task[None]], receiver: PlainReceiver, inbox: Inbox) -> None:
+        """Let every cycle that runs come to its end, and settle what the inbox holds; then insist."""
+        log.info("stopping")
+        for loop in self._loops:
+            loop.stop()
+        try:
+            async with asyncio.timeout(self._settings.exchange.drain_seconds):
+                await receiver.stop()
+                await asyncio.gather(*tasks)
+                await inbox.drain()
+        except TimeoutError:
+            log.warning("not drained in time, what is open is rolled back")
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        log.info("stopped")
+
+
+def _waker(loop: Loop) -> Callable[[object], Any]:
+    async def wake(_client: object) -> None:
+        loop.wake()
+
+    return wake
+
+
+def listening_socket(settings: Settings, host: str, port: int) -> socket.socket:
+    """Bind where the API will listen; refuses an open address without a token. Port 0 takes a free one."""
+    if settings.exchange.api_token is None and not _is_loopback(host):
+        raise SettingsInvalid([f"API_TOKEN is missing: without it the API listens on the loopback only, not on {host}"])
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind((host, port))
+    return bound
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+async def serve(settings: Settings, bound: socket.socket) -> None:
+    """Run a core on a bound socket until SIGTERM or SIGINT."""
+    config = uvicorn.Config(
+        Core(settings).app(),
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=_HTTP_GRACE_SECONDS,
+        server_header=False,
+    )
+    host, port = bound.getsockname()[:2]
+    log.info("core listens", url=f"http://{host}:{port}")
+    await uvicorn.Server(config).serve(sockets=[bound])

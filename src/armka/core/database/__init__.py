@@ -1,0 +1,1 @@
+"""PostgreSQL: the pool, transactions, named queries, notifications, migrations. The only home of asyncpg in the core."""

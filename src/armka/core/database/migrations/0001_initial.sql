@@ -1,0 +1,283 @@
+-- The first schema.
+
+create table s3_object (
+    id uuid primary key default gen_random_uuid(),
+    bucket text not null,
+    key text not null,
+    bucket_role text not null,
+    size_bytes bigint,
+    sha256 text,
+    content_type text,
+    created_by text,
+    created_at timestamptz not null default now(),
+    constraint s3_object_bucket_key unique (bucket, key),
+    constraint s3_object_role check (bucket_role in ('uploads', 'results', 'raw')),
+    constraint s3_object_size check (size_bytes >= 0)
+);
+
+create table stored_file (
+    id uuid primary key default gen_random_uuid(),
+    original_name text not null,
+    file_type text not null,
+    s3_object_id uuid not null references s3_object,
+    status text not null default 'UPLOADED',
+    error_code text,
+    error_message text,
+    current_recognition_job_id uuid,
+    client_ref text,
+    uploaded_by text,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+    constraint stored_file_status check (status in ('UPLOADED', 'PROCESSING', 'DONE', 'NEEDS_CHECK', 'ERROR'))
+);
+
+create table recognition_job (
+    id uuid primary key default gen_random_uuid(),
+    stored_file_id uuid not null references stored_file,
+    pipeline text not null,
+    status text not null default 'queued',
+    attempt integer not null default 1,
+    reply_deadline timestamptz,
+    created_at timestamptz not null default now(),
+    published_at timestamptz,
+    last_published_at timestamptz,
+    publish_count integer not null default 0,
+    request_msg_id text,
+    request_subject text,
+    started_at timestamptz,
+    finished_at timestamptz,
+    service_name text,
+    service_version text,
+    metrics jsonb,
+    error_code text,
+    error_message text,
+    result_schema_version text,
+    result_s3_object_id uuid references s3_object,
+    raw_s3_object_id uuid references s3_object,
+    result_msg_id text,
+    group_schema text,
+    -- When the mapping cycle had its say, whatever it was (M1).
+    mapped_at timestamptz,
+    constraint recognition_job_status check (
+        status in ('queued', 'published', 'processing', 'done', 'needs_check', 'error', 'timeout', 'dlq')
+    ),
+    constraint recognition_job_publish_count check (publish_count >= 0)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+
+-- Deferred: an upload names the job before it inserts it.
+alter table stored_file add constraint stored_file_current_job
+    foreign key (current_recognition_job_id) references recognition_job deferrable initially deferred;
+
+create table recognition_job_event (
+    id bigint generated always as identity primary key,
+    recognition_job_id uuid not null references recognition_job on delete cascade,
+    from_status text,
+    to_status text not null,
+    cause text not null,
+    at timestamptz not null default clock_timestamp()
+);
+
+create table quality_failure_fact (
+    id bigint generated always as identity primary key,
+    recognition_job_id uuid references recognition_job on delete cascade,
+    stored_file_id uuid references stored_file on delete cascade,
+    failure_kind text not null,
+    error_code text,
+    pipeline text,
+    service_name text,
+    service_version text,
+    occurred_at timestamptz not null default now(),
+    constraint quality_failure_fact_kind check (
+        failure_kind in ('SERVICE_ERROR', 'TIMEOUT', 'NO_ACK', 'REQUEST_INVALID', 'MAPPING_ERROR')
+    ),
+    -- A job fails once; a result that cannot be mapped is a failure of its own kind (Q1).
+    constraint quality_failure_fact_once unique (recognition_job_id, failure_kind)
+);
+
+-- The job is no foreign key: a rejected message may name one that does not exist.
+create table rejected_message (
+    id bigint generated always as identity primary key,
+    reason text not null,
+    detail text,
+    recognition_job_id uuid,
+    msg_id text,
+    subject text,
+    headers jsonb,
+    body bytea,
+    body_size integer,
+    received_at timestamptz not null default now(),
+    constraint rejected_message_reason check (
+        reason in ('invalid', 'foreign_file', 'foreign_key', 'late', 'unknown_job')
+    )
+);
+
+create table osv_document (
+    id uuid primary key default gen_random_uuid(),
+    stored_file_id uuid not null references stored_file on delete cascade,
+    recognition_job_id uuid not null references recognition_job on delete cascade,
+    ordinal integer not null,
+    kind text not null,
+    group_schema text not null,
+    title text not null,
+    organisation_name text,
+    organisation_inn text,
+    period_from date,
+    period_to date,
+    period_text text,
+    currency text,
+    unit integer not null,
+    account text,
+    source jsonb not null,
+    value_columns text[],
+    created_at timestamptz not null default now(),
+    constraint osv_document_ordinal unique (recognition_job_id, ordinal),
+    constraint osv_document_unit check (unit in (1, 1000, 1000000))
+);
+
+create table osv_line (
+    osv_document_id uuid not null references osv_document on delete cascade,
+    n integer not null,
+    parent integer,
+    level smallint not null,
+    kind text not null,
+    account text,
+    name text not null,
+    indicator text,
+    currency text,
+    off_balance boolean not null,
+    opening_debit numeric,
+    opening_credit numeric,
+    turnover_debit numeric,
+    turnover_credit numeric,
+    closing_debit numeric,
+    closing_credit numeric,
+    unknown jsonb,
+    sheet_row integer,
+    page integer,
+    boxes jsonb,
+    confidence jsonb,
+    primary key (osv_document_id, n),
+    constraint osv_line_parent check (parent < n),
+    constraint osv_line_kind check (
+        kind in ('account', 'dimension', 'period', 'currency', 'indicator', 'total', 'group')
+    )
+);
+
+create table osv_check (
+    osv_document_id uuid not null references osv_document on delete cascade,
+    ordinal integer not null,
+    rule text not null,
+    severity text not null,
+    lines integer[] not null,
+    value_column text,
+    expected numeric,
+    actual numeric,
+    message text not null,
+    primary key (osv_document_id, ordinal),
+    constraint osv_check_severity check (severity in ('error', 'warning'))
+);
+
+-- What each loop looks for, and nothing else: the index of a loop holds only rows that it may act on.
+create index recognition_job_queued on recognition_job (created_at, id) where status = 'queued';
+create index recognition_job_unanswered on recognition_job ((coalesce(last_published_at, published_at, created_at)), id)
+    where status = 'published';
+create index recognition_job_overdue on recognition_job (reply_deadline, id)
+    where status in ('published', 'processing') and reply_deadline is not null;
+create index recognition_job_undated on recognition_job (pipeline, (coalesce(published_at, created_at)), id)
+    where status in ('published', 'processing') and reply_deadline is null;
+create index recognition_job_unmapped on recognition_job ((coalesce(finished_at, created_at)), id)
+    where status in ('done', 'needs_check') and mapped_at is null;
+
+create index recognition_job_file on recognition_job (stored_file_id, attempt);
+create index recognition_job_recent on recognition_job (created_at, id);
+create index recognition_job_event_job on recognition_job_event (recognition_job_id, id);
+create index stored_file_recent on stored_file (created_at, id);
+create index stored_file_by_status on stored_file (status, created_at, id);
+create index rejected_message_job on rejected_message (recognition_job_id) where recognition_job_id is not null;
+create index quality_failure_fact_recent on quality_failure_fact (occurred_at);
+create index osv_document_file on osv_document (stored_file_id);
+
+-- The graph of a job's life (§1), for whoever writes UPDATE. armka.core.jobs.states says the same; a test compares them.
+create function recognition_job_may_move(from_status text, to_status text) returns boolean
+    language sql immutable parallel safe
+    return (from_status, to_status) in (
+        ('queued', 'published'), ('queued', 'done'), ('queued', 'needs_check'), ('queued', 'error'), ('queued', 'dlq'),
+        ('published', 'processing'), ('published', 'done'), ('published', 'needs_check'), ('published', 'error'),
+        ('published', 'timeout'), ('published', 'dlq'),
+        ('processing', 'done'), ('processing', 'needs_check'), ('processing', 'error'), ('processing', 'timeout'),
+        ('processing', 'dlq')
+    );
+
+-- Once a statement, with both images of the rows: refuses illegal moves, writes the events, wakes the mapping cycle.
+create function recognition_job_moved() returns trigger language plpgsql as $$
+declare
+    illegal text;
+    mappable boolean;
+begin
+    with move as (
+        select n.id, o.status as from_status, n.status as to_status
+        from old_row o join new_row n using (id)
+        where o.status <> n.status
+    ), event as (
+        insert into recognition_job_event (recognition_job_id, from_status, to_status, cause)
+        select id, from_status, to_status,
+            case
+                when from_status = 'queued' and to_status <> 'published'
+                    and current_setting('armka.cause', true) = 'result'
+                    then 'result before the publication was recorded'
+                else coalesce(nullif(current_setting('armka.cause', true), ''), 'sql by ' || current_user)
+            end
+        from move
+        order by id
+    )
+    select
+        min(from_status || ' -> ' || to_status || ' (job ' || id || ')')
+            filter (where not recognition_job_may_move(from_status, to_status)),
+        bool_or(to_status in ('done', 'needs_check'))
+    into illegal, mappable
+    from move;
+    if illegal is not null then
+        raise exception 'illegal transition of a recognition job: %', illegal
+            using errcode = 'check_violation', constraint = 'recognition_job_transition',
+                hint = 'a final status never changes; to process the file again, make a new attempt';
+    end if;
+    if mappable then
+        perform pg_notify('armka_job_mappable', '');
+    end if;
+    return null;
+end $$;
+
+create trigger recognition_job_moved
+    after update on recognition_job
+    referencing old table as old_row new table as new_row
+    for each statement execute function recognition_job_moved();
+
+create function recognition_job_added() returns trigger language plpgsql as $$
+begin
+    if exists (select from new_row where status = 'queued') then
+        perform pg_notify('armka_job_queued', '');
+    end if;
+    if exists (select from new_row where status in ('done', 'needs_check')) then
+        perform pg_notify('armka_job_mappable', '');
+    end if;
+    return null;
+end $$;
+
+create trigger recognition_job_added
+    after insert on recognition_job
+    referencing new table as new_row
+    for each statement execute function recognition_job_added();
+
+-- The statement-level guard joins both images by id, so an id must stay what it is.
+create function recognition_job_renamed() returns trigger language plpgsql as $$
+begin
+    if new.id <> old.id then
+        raise exception 'the id of a recognition job never changes'
+            using errcode = 'check_violation', constraint = 'recognition_job_id_fixed';
+    end if;
+    return new;
+end $$;
+
+create trigger recognition_job_renamed
+    before update of id on recognition_job
+    for each row execute function recognition_job_renamed();

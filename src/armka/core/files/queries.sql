@@ -1,0 +1,91 @@
+-- name: register_upload
+-- The object, the file with its current job, and the queued job: together or not at all (F1).
+with object as (
+    insert into s3_object (bucket, key, bucket_role, size_bytes, sha256, created_by)
+    values ($3, $4, 'uploads', $5, $6, 'core')
+    returning id
+), file as (
+    insert into stored_file (id, original_name, file_type, s3_object_id, current_recognition_job_id, client_ref)
+    select $1, $7, $8, object.id, $2, $10 from object
+    returning id
+)
+insert into recognition_job (id, stored_file_id, pipeline)
+select $2, file.id, $9 from file
+
+-- name: file_exists
+select exists (select from stored_file where id = $1)
+
+-- name: lock_file
+-- The file whose next attempt is asked for; two who ask at once take turns here (A1).
+select f.status, f.file_type, j.status as job_status, j.pipeline
+from stored_file f
+left join recognition_job j on j.id = f.current_recognition_job_id
+where f.id = $1
+for no key update of f
+
+-- name: begin_attempt
+-- A new job with the next attempt becomes the file's current one (A1).
+with job as (
+    insert into recognition_job (stored_file_id, pipeline, attempt)
+    select $1, $2, coalesce(max(attempt), 0) + 1 from recognition_job where stored_file_id = $1
+    returning id, attempt
+), file as (
+    update stored_file f
+    set current_recognition_job_id = job.id, status = 'PROCESSING', error_code = null, error_message = null,
+        updated_at = now()
+    from job where f.id = $1
+)
+select id, attempt from job
+
+-- name: file
+-- One file as the API shows it.
+select f.id, f.original_name, f.file_type, f.status, f.error_code, f.error_message, f.client_ref, f.created_at,
+    f.updated_at, f.current_recognition_job_id, o.size_bytes, o.sha256,
+    j.status as job_status, j.attempt, j.pipeline, j.created_at as job_created_at, j.finished_at, j.service_name,
+    j.service_version, j.group_schema
+from stored_file f
+join s3_object o on o.id = f.s3_object_id
+left join recognition_job j on j.id = f.current_recognition_job_id
+where f.id = $1
+
+-- name: page
+-- Newest first, after the keyset ($1, $2) where one is given; $3: a status or null.
+select f.id, f.original_name, f.file_type, f.status, f.error_code, f.error_message, f.client_ref, f.created_at,
+    f.updated_at, f.current_recognition_job_id, o.size_bytes, o.sha256,
+    j.status as job_status, j.attempt, j.pipeline, j.created_at as job_created_at, j.finished_at, j.service_name,
+    j.service_version, j.group_schema
+from stored_file f
+join s3_object o on o.id = f.s3_object_id
+left join recognition_job j on j.id = f.current_recognition_job_id
+where ($1::timestamptz is null or (f.created_at, f.id) < ($1, $2::uuid)) and ($3::text is null or f.status = $3)
+order by f.created_at desc, f.id desc
+limit $4
+
+-- name: documents
+-- The trial balances of a file's current attempt.
+select d.id, d.ordinal, d.kind, d.group_schema, d.title, d.organisation_name, d.organisation_inn, d.period_from,
+    d.period_to, d.period_text, d.currency, d.unit, d.account, d.source, d.value_columns
+from osv_document d
+join stored_file f on f.id = d.stored_file_id and f.current_recognition_job_id = d.recognition_job_id
+where d.stored_file_id = $1
+order by d.ordinal
+
+-- name: lines
+-- A document's lines after line $2, in their order.
+select n, parent, level, kind, account, name, indicator, currency, off_balance, opening_debit, opening_credit,
+    turnover_debit, turnover_credit, closing_debit, closing_credit, unknown, sheet_row, page, boxes, confidence
+from osv_line
+where osv_document_id = $1 and n > $2
+order by n
+limit $3
+
+-- name: checks
+-- A document's failed checks.
+select rule, severity, lines, value_column, expected, actual, message
+from osv_check
+where osv_document_id = $1
+order by ordinal
+
+-- name: known_keys
+-- Which of these upload keys belong to a file.
+select key from s3_object where bucket = $1 and key = any ($2::text[])

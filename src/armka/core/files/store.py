@@ -1,0 +1,86 @@
+"""Files and their trial balances as they are read."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from armka.contract.vocabulary import Column
+from armka.core.database.pool import Connection, Database, Record
+from armka.core.errors import FileNotFound
+from armka.core.files.uploads import SQL
+
+
+class Files:
+    """Reads files."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, file_id: UUID) -> Record:
+        """One file; raises FileNotFound."""
+        async with self._database.connection() as connection:
+            row = await connection.fetchrow(SQL.file, file_id)
+        if row is None:
+            raise FileNotFound(file_id)
+        return row
+
+    async def page(self, after: tuple[datetime | None, UUID | None], status: str | None, limit: int) -> list[Record]:
+        """Files, newest first, after a keyset."""
+        async with self._database.connection() as connection:
+            return await connection.fetch(SQL.page, *after, status, limit)
+
+    async def trial_balance(self, file_id: UUID, after: tuple[int, int], limit: int) -> dict[str, Any]:
+        """The documents of a file's current attempt with at most `limit` lines, after (document, line).
+
+        Amounts are decimal strings in the document's unit, in the order of `Column`. Raises FileNotFound.
+        """
+        async with self._database.connection() as connection:
+            if not await connection.fetchval(SQL.file_exists, file_id):
+                raise FileNotFound(file_id)
+            documents = [item async for item in _documents(connection, file_id, after, limit)]
+        return {"file_id": str(file_id), "documents": documents, "next": _next(documents, limit)}
+
+
+async def _documents(
+    connection: Connection, file_id: UUID, after: tuple[int, int], limit: int
+) -> AsyncIterator[dict[str, Any]]:
+    ordinal, line = after
+    for row in await connection.fetch(SQL.documents, file_id):
+        if row["ordinal"] < ordinal or limit == 0:
+            continue
+        lines = await connection.fetch(SQL.lines, row["id"], line if row["ordinal"] == ordinal else 0, limit)
+        limit -= len(lines)
+        checks = await connection.fetch(SQL.checks, row["id"])
+        yield {**_document(row), "checks": [dict(check) for check in checks], "lines": [_line(item) for item in lines]}
+
+
+def _next(documents: list[dict[str, Any]], limit: int) -> str | None:
+    if sum(len(document["lines"]) for document in documents) < limit or not documents[-1]["lines"]:
+        return None
+    return f"{documents[-1]['ordinal']}:{documents[-1]['lines'][-1]['n']}"
+
+
+def _document(row: Record) -> dict[str, Any]:
+    organisation = {"name": row["organisation_name"], "inn": row["organisation_inn"]}
+    period = {"from": row["period_from"], "to": row["period_to"], "text": row["period_text"]}
+    same = ("ordinal", "kind", "group_schema", "title", "currency", "unit", "account", "source")
+    return {
+        **{name: row[name] for name in same},
+        "organisation": organisation if row["organisation_name"] is not None else None,
+        "period": period if row["period_text"] is not None else None,
+        "columns": row["value_columns"],
+    }
+
+
+def _line(row: Record) -> dict[str, Any]:
+    same = ("n", "parent", "level", "kind", "account", "name", "indicator", "currency", "off_balance")
+    return {
+        **{name: row[name] for name in same},
+        "values": [row[column.value] for column in Column],
+        "unknown": row["unknown"] or [],
+        "row": row["sheet_row"],
+        "page": row["page"],
+        "boxes": row["boxes"],
+        "confidence": row["confidence"],
+    }

@@ -1,0 +1,169 @@
+"""One cycle of the inbox: take what is there, write it in one transaction, then tell the senders."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from armka.contract import codec, message_ids
+from armka.contract.codec import InvalidMessage
+from armka.contract.envelope import Envelope
+from armka.contract.outcome import Outcome, OutcomeKind
+from armka.core.database.pool import Connection, Database, is_bad_value, is_unavailable, lost_race
+from armka.core.inbox import write
+from armka.core.inbox.decide import Acknowledge, Apply, Decision, Ignore, Reject, decide, header
+from armka.core.inbox.write import Rejected
+from armka.messaging.messages import Incoming, Receiver
+
+log = structlog.get_logger(__name__)
+
+BATCH_SIZE = 500
+_RETRY_SECONDS = 0.5
+_TRIES_ALONE = 5
+_ASIDE_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A message that is an envelope by its schema."""
+
+    incoming: Incoming
+    envelope: Envelope
+    msg_id: str | None
+
+
+class Inbox:
+    """Applies envelopes to jobs. What was taken stays in this process's hands until it is settled."""
+
+    def __init__(self, database: Database, receiver: Receiver, bucket: str) -> None:
+        self._database = database
+        self._receiver = receiver
+        self._bucket = bucket
+        self._aside: set[asyncio.Task[None]] = set()
+        self._aside_limit = asyncio.Semaphore(_ASIDE_AT_ONCE)
+
+    async def run_once(self) -> float:
+        """Wait for envelopes, then bring one batch to its end, however long the database takes to return."""
+        batch = await self._receiver.take(BATCH_SIZE)
+        read, rejected = _read_all(batch)
+        while batch:
+            try:
+                await self._settle(read, rejected)
+                break
+            except Exception as error:
+                if not is_unavailable(error):
+                    log.warning("batch refused, taking it apart", envelopes=len(batch), error=type(error).__name__)
+                    self._take_apart(batch)
+                    break
+                log.warning("envelopes wait for the database", envelopes=len(batch), error=type(error).__name__)
+                await asyncio.sleep(_RETRY_SECONDS)
+        return 0.0
+
+    async def drain(self) -> None:
+        """After the receiver was stopped: bring everything that is in this process's hands to its end."""
+        while self._receiver.has_waiting():
+            await self.run_once()
+        await asyncio.gather(*self._aside)
+
+    def _take_apart(self, batch: Sequence[Incoming]) -> None:
+        # Beside the loop: an envelope whose job somebody else holds locked must not hold back those that come after.
+        for incoming in batch:
+            task = asyncio.create_task(self._settle_alone(incoming))
+            self._aside.add(task)
+            task.add_done_callback(self._aside.discard)
+
+    async def _settle(self, read: Sequence[_Read], rejected: Sequence[Rejected]) -> None:
+        decisions = await self._database.run(lambda connection: self._write(connection, read, rejected))
+        settled = [(item.incoming, _outcome(item.why)) for item in rejected]
+        settled += [(item.incoming, _outcome(decision)) for item, decision in zip(read, decisions, strict=True)]
+        await self._receiver.settle(settled)
+        _report(read, decisions, rejected)
+
+    async def _write(
+        self, connection: Connection, read: Sequence[_Read], rejected: Sequence[Rejected]
+    ) -> list[Decision]:
+        jobs = await write.lock_jobs(connection, {item.envelope.job for item in read})
+        decisions = [decide(item.envelope, item.msg_id, jobs.get(item.envelope.job), self._bucket) for item in read]
+        await write.acknowledge(connection, [d for d in decisions if isinstance(d, Acknowledge)])
+        await write.apply(connection, [d for d in decisions if isinstance(d, Apply)], self._bucket)
+        kept = [Rejected(item.incoming, d) for item, d in zip(read, decisions, strict=True) if isinstance(d, Reject)]
+        await write.keep_rejected(connection, [*rejected, *kept])
+        return decisions
+
+    async def _settle_alone(self, incoming: Incoming) -> None:
+        """Bring one envelope to its end: applied, or kept as invalid where the database can never take it (I7)."""
+        read, rejected = _read_all([incoming])
+        failures = 0
+        while True:
+            try:
+                async with self._aside_limit:
+                    return await self._settle(read, rejected)
+            except Exception as error:
+                failures += not (is_unavailable(error) or lost_race(error))
+                if is_bad_value(error) or failures >= _TRIES_ALONE:
+                    log.exception("envelope cannot be written", job_id=_job_id(read))
+                    job = read[0].envelope.job if read else None
+                    read, rejected = [], [Rejected(incoming, Reject("invalid", _describe(error), job))]
+                    failures = 0
+                else:
+                    log.warning("envelope waits for the database", job_id=_job_id(read), error=type(error).__name__)
+                    await asyncio.sleep(_RETRY_SECONDS)
+
+
+def _read_all(batch: Sequence[Incoming]) -> tuple[list[_Read], list[Rejected]]:
+    read: list[_Read] = []
+    rejected: list[Rejected] = []
+    for incoming in batch:
+        try:
+            envelope = codec.decode_envelope(incoming.body)
+        except InvalidMessage as error:
+            rejected.append(Rejected(incoming, Reject("invalid", error.reason, _known_job(incoming.body))))
+        else:
+            read.append(_Read(incoming, envelope, header(incoming.headers, message_ids.HEADER)))
+    return read, rejected
+
+
+def _known_job(body: bytes) -> UUID | None:
+    address = codec.address_of(body)
+    return address.job_id if address else None
+
+
+def _outcome(decision: Decision) -> Outcome:
+    match decision:
+        case Acknowledge() | Apply():
+            return Outcome(OutcomeKind.APPLIED)
+        case Ignore(outcome, reason):
+            return Outcome(outcome, reason)
+        case Reject():
+            return Outcome(decision.outcome, f"{decision.reason}: {decision.detail}")
+
+
+def _report(read: Sequence[_Read], decisions: Sequence[Decision], rejected: Sequence[Rejected]) -> None:
+    for item, decision in zip(read, decisions, strict=True):
+        facts = {"job_id": item.envelope.job_id, "file_id": item.envelope.file_id, "msg_id": item.msg_id}
+        match decision:
+            case Acknowledge():
+                log.debug("job acknowledged", service=item.envelope.service.name, **facts)
+            case Apply():
+                log.debug("result applied", status=decision.status.value, service=item.envelope.service.name, **facts)
+            case Ignore(outcome, reason):
+                log.debug("envelope changes nothing", outcome=outcome.value, reason=reason, **facts)
+            case Reject():
+                log.warning("envelope not applied", reason=decision.reason, detail=decision.detail, **facts)
+    log.info("envelopes settled", count=len(read) + len(rejected), applied=_applied(decisions))
+    for kept in rejected:
+        log.warning("envelope not applied", reason=kept.why.reason, detail=kept.why.detail, job_id=str(kept.why.job))
+
+
+def _applied(decisions: Sequence[Decision]) -> int:
+    return sum(isinstance(decision, Acknowledge | Apply) for decision in decisions)
+
+
+def _job_id(read: Sequence[_Read]) -> str | None:
+    return read[0].envelope.job_id if read else None
+
+
+def _describe(error: Exception) -> str:
+    return f"the database cannot take it: {type(error).__name__}: {error}"

@@ -1,0 +1,1 @@
+"""The job: its graph (`states`, pure) and how it is read (`store`)."""

@@ -1,0 +1,192 @@
+"""One cycle of the outbox: publish what is queued, publish again what nobody took, give up on the rest."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import structlog
+
+from armka.contract.codec import InvalidMessage
+from armka.contract.subjects import Subjects
+from armka.core.database.pool import Connection, Database, Record
+from armka.core.database.queries import load
+from armka.core.outbox.requests import Request, RequestInvalid, build
+from armka.core.settings import ExchangeSettings
+from armka.messaging.connection import NotConfirmed, NotConnected
+from armka.messaging.messages import Publisher, Receiver
+
+log = structlog.get_logger(__name__)
+SQL = load(__package__)
+
+# Nearer than this counts as overdue.
+_SOONEST_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class OutboxConfig:
+    """Limits of the loop, in seconds and rows."""
+
+    poll_seconds: float
+    batch_size: int
+    ack_timeout_seconds: float
+    max_republish: int
+    reply_seconds_tabular: float
+    reply_seconds_image: float
+
+    @classmethod
+    def of(cls, settings: ExchangeSettings) -> "OutboxConfig":
+        """Take the loop's part of the settings."""
+        return cls(
+            poll_seconds=settings.outbox_poll_seconds,
+            batch_size=settings.outbox_batch_size,
+            ack_timeout_seconds=settings.ack_timeout_seconds,
+            max_republish=settings.outbox_max_republish,
+            reply_seconds_tabular=settings.reply_timeout_seconds_tabular,
+            reply_seconds_image=settings.reply_timeout_seconds_image,
+        )
+
+
+class Outbox:
+    """The publisher of this process. `answers` is its inbox: who has not listened may not say that nobody answered."""
+
+    def __init__(
+        self,
+        config: OutboxConfig,
+        database: Database,
+        publisher: Publisher,
+        answers: Receiver,
+        subjects: Subjects,
+        is_connected: Callable[[], bool],
+    ) -> None:
+        self._config = config
+        self._database = database
+        self._publisher = publisher
+        self._answers = answers
+        self._subjects = subjects
+        self._is_connected = is_connected
+        self._unanswered_at = 0.0
+
+    async def run_once(self) -> float:
+        """One whole cycle; returns the seconds until the next one is due (O1, O3)."""
+        if not self._is_connected():
+            raise NotConnected("the jobs stay queued until NATS is back")
+        full = await self._publish_queued()
+        if time.monotonic() >= self._unanswered_at:
+            full |= await self._republish_unanswered()
+            self._unanswered_at = time.monotonic() + (0.0 if full else await self._until_unanswered())
+        return 0.0 if full else max(0.0, self._unanswered_at - time.monotonic())
+
+    async def _publish_queued(self) -> bool:
+        config = self._config
+        async with self._database.transaction() as connection:
+            rows = await connection.fetch(
+                SQL.claim_queued, config.batch_size, config.reply_seconds_tabular, config.reply_seconds_image
+            )
+            requests, refusals = _build_all(rows, self._subjects)
+            burst = await self._burst(requests)
+            refusals |= burst.too_large
+            if refusals:
+                await connection.fetchval(SQL.refuse, list(refusals), list(refusals.values()))
+                log.warning("requests refused", jobs=[str(job) for job in refusals])
+            if burst.confirmed:
+                await _mark_published(connection, burst.confirmed)
+        burst.raise_outage()
+        return len(rows) == config.batch_size and bool(burst.confirmed or refusals)
+
+    async def _republish_unanswered(self) -> bool:
+        wait = self._patience_seconds()
+        if wait is None:
+            return False
+        config, limits = self._config, self._limits(wait)
+        async with self._database.transaction() as connection:
+            rows = await connection.fetch(SQL.claim_unanswered, *limits)
+            requests, _ = _build_all(rows, self._subjects)
+            burst = await self._burst(requests)
+            if burst.confirmed:
+                await connection.execute(SQL.mark_republished, [request.job_id for request in burst.confirmed])
+        burst.raise_outage()
+        async with self._database.transaction() as connection:
+            ended = await connection.fetch(SQL.give_up, *limits)
+        if burst.confirmed or ended:
+            log.warning(
+                "requests unanswered", published_again=len(burst.confirmed), given_up=[str(row["id"]) for row in ended]
+            )
+        return config.batch_size in (len(burst.confirmed), len(ended))
+
+    def _patience_seconds(self) -> float | None:
+        """How old an unanswered publication must be to count as unanswered; None: this process cannot say (O3)."""
+        lag = self._answers.lag_seconds()
+        heard = self._answers.heard_seconds()
+        wait = self._config.ack_timeout_seconds + lag
+        return wait if heard >= wait else None
+
+    def _limits(self, wait: float) -> tuple[int, float, float, float, int]:
+        config = self._config
+        return (
+            config.batch_size,
+            config.reply_seconds_tabular,
+            config.reply_seconds_image,
+            wait,
+            config.max_republish,
+        )
+
+    async def _burst(self, requests: list[Request]) -> "_Burst":
+        if not requests:
+            return _Burst()
+        try:
+            published = await self._publisher.publish([request.message for request in requests])
+        except (NotConnected, NotConfirmed) as error:
+            return _Burst(outage=error)
+        for index, reason in published.forbidden.items():
+            log.error("the server forbids the request's subject", job_id=str(requests[index].job_id), reason=reason)
+        lost = published.too_large.keys() | published.forbidden.keys()
+        return _Burst(
+            confirmed=[request for index, request in enumerate(requests) if index not in lost],
+            too_large={requests[index].job_id: reason for index, reason in published.too_large.items()},
+        )
+
+    async def _until_unanswered(self) -> float:
+        wait, heard = self._config.ack_timeout_seconds, self._answers.heard_seconds()
+        async with self._database.connection() as connection:
+            due = await connection.fetchval(SQL.next_unanswered_seconds, wait)
+        if due is None or heard == 0.0:
+            return self._config.poll_seconds
+        # What is overdue and was left alone (its deadline is past, or it is locked) must not make the loop spin.
+        soonest = max(due, wait - heard)
+        return min(self._config.poll_seconds, soonest if soonest > _SOONEST_SECONDS else self._config.poll_seconds)
+
+
+@dataclass(frozen=True)
+class _Burst:
+    """What became of a burst, told in jobs; after an outage all of them stay as they were."""
+
+    confirmed: list[Request] = field(default_factory=list)
+    too_large: dict[UUID, str] = field(default_factory=dict)
+    outage: NotConnected | NotConfirmed | None = None
+
+    def raise_outage(self) -> None:
+        """After the commit: let the loop slow down until NATS is back."""
+        if self.outage is not None:
+            raise self.outage
+
+
+def _build_all(rows: list[Record], subjects: Subjects) -> tuple[list[Request], dict[UUID, str]]:
+    requests: list[Request] = []
+    refusals: dict[UUID, str] = {}
+    for row in rows:
+        try:
+            requests.append(build(dict(row), subjects))
+        except (RequestInvalid, InvalidMessage) as error:
+            refusals[row["id"]] = error.reason
+    return requests, refusals
+
+
+async def _mark_published(connection: Connection, requests: list[Request]) -> None:
+    await connection.fetchval(
+        SQL.mark_published,
+        [request.job_id for request in requests],
+        [request.msg_id for request in requests],
+        [request.message.subject for request in requests],
+        [request.reply_deadline for request in requests],
+    )

@@ -1,0 +1,145 @@
+-- name: claim_queued
+-- Oldest first, locked for this transaction, other replicas' rows skipped. Leaves: queued (by mark_published, refuse).
+with claimed as materialized (
+    select id, stored_file_id, pipeline, attempt, reply_deadline, created_at
+    from recognition_job
+    where status = 'queued'
+    order by created_at, id
+    limit $1
+    for update skip locked
+)
+select c.id, c.stored_file_id, c.pipeline, c.attempt,
+    coalesce(c.reply_deadline, clock_timestamp() + make_interval(secs => case c.pipeline when 'image' then $3 else $2 end))
+        as reply_deadline,
+    f.file_type, f.original_name, o.bucket, o.key, o.bucket_role
+from claimed c
+join stored_file f on f.id = c.stored_file_id
+join s3_object o on o.id = f.s3_object_id
+order by c.created_at, c.id
+
+-- name: claim_unanswered
+-- Published, never acknowledged, chances left, still in time (O3): to be published again. $4: the ack timeout in seconds.
+-- Leaves nothing: a republish keeps the status.
+with claimed as materialized (
+    select id, stored_file_id, pipeline, attempt, reply_deadline, published_at, created_at
+    from recognition_job
+    where status = 'published'
+        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4)
+        and publish_count <= $5
+        and coalesce(
+            reply_deadline,
+            coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3 else $2 end)
+        ) > clock_timestamp()
+    order by coalesce(last_published_at, published_at, created_at), id
+    limit $1
+    for update skip locked
+)
+select c.id, c.stored_file_id, c.pipeline, c.attempt,
+    coalesce(
+        c.reply_deadline,
+        coalesce(c.published_at, c.created_at) + make_interval(secs => case c.pipeline when 'image' then $3 else $2 end)
+    ) as reply_deadline,
+    f.file_type, f.original_name, o.bucket, o.key, o.bucket_role
+from claimed c
+join stored_file f on f.id = c.stored_file_id
+join s3_object o on o.id = f.s3_object_id
+
+-- name: mark_published
+-- queued -> published, and the file begins to be processed. Guarded, although the claim holds the lock.
+with at as materialized (
+    select clock_timestamp() as now, set_config('armka.cause', 'published', true)
+), moved as (
+    update recognition_job j
+    set status = 'published', published_at = at.now, last_published_at = at.now, publish_count = j.publish_count + 1,
+        request_msg_id = p.msg_id, request_subject = p.subject, reply_deadline = p.reply_deadline
+    from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[]) as p (id, msg_id, subject, reply_deadline), at
+    where j.id = p.id and j.status = 'queued'
+    returning j.id, j.stored_file_id
+), file as (
+    select f.id from stored_file f join moved m on m.stored_file_id = f.id and m.id = f.current_recognition_job_id
+    where f.status <> 'PROCESSING'
+    order by f.id
+    for no key update of f
+), begun as (
+    update stored_file f
+    set status = 'PROCESSING', error_code = null, error_message = null, updated_at = now()
+    from file where f.id = file.id
+)
+select count(*) from moved
+
+-- name: mark_republished
+-- published stays published: only the time and the count of the last publication move (O3).
+with at as materialized (select clock_timestamp() as now)
+update recognition_job j
+set last_published_at = at.now, publish_count = j.publish_count + 1
+from at
+where j.id = any ($1::uuid[]) and j.status = 'published'
+
+-- name: give_up
+-- published -> dlq / NO_ACK: the last publication stayed unanswered too. The file fails and a fact is written (O3, Q1).
+with cause as materialized (select set_config('armka.cause', 'no acknowledgement', true)), due as materialized (
+    select id
+    from recognition_job
+    where status = 'published'
+        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4)
+        and publish_count > $5
+        and coalesce(
+            reply_deadline,
+            coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3 else $2 end)
+        ) > clock_timestamp()
+    order by coalesce(last_published_at, published_at, created_at), id
+    limit $1
+    for update skip locked
+), ended as (
+    update recognition_job j
+    set status = 'dlq', error_code = 'NO_ACK', finished_at = now(),
+        error_message = 'No service acknowledged the request, published ' || j.publish_count || ' times'
+    from due, cause
+    where j.id = due.id and j.status = 'published'
+    returning j.id, j.stored_file_id, j.pipeline, j.error_code, j.error_message, j.service_name, j.service_version
+), file as (
+    select f.id, e.error_code, e.error_message
+    from stored_file f join ended e on e.stored_file_id = f.id and e.id = f.current_recognition_job_id
+    order by f.id
+    for no key update of f
+), failed as (
+    update stored_file f
+    set status = 'ERROR', error_code = file.error_code, error_message = file.error_message, updated_at = now()
+    from file where f.id = file.id
+), fact as (
+    insert into quality_failure_fact
+        (recognition_job_id, stored_file_id, failure_kind, error_code, pipeline, service_name, service_version)
+    select id, stored_file_id, 'NO_ACK', error_code, pipeline, service_name, service_version from ended
+)
+select id from ended
+
+-- name: refuse
+-- queued -> error / SCHEMA_MISMATCH: no valid request can be built of it (O2). $2: why, for each.
+with cause as materialized (select set_config('armka.cause', 'request invalid', true)), ended as (
+    update recognition_job j
+    set status = 'error', error_code = 'SCHEMA_MISMATCH', error_message = r.reason, finished_at = now()
+    from unnest($1::uuid[], $2::text[]) as r (id, reason), cause
+    where j.id = r.id and j.status = 'queued'
+    returning j.id, j.stored_file_id, j.pipeline, j.error_code, j.error_message
+), file as (
+    select f.id, e.error_code, e.error_message
+    from stored_file f join ended e on e.stored_file_id = f.id and e.id = f.current_recognition_job_id
+    order by f.id
+    for no key update of f
+), failed as (
+    update stored_file f
+    set status = 'ERROR', error_code = file.error_code, error_message = file.error_message, updated_at = now()
+    from file where f.id = file.id
+), fact as (
+    insert into quality_failure_fact (recognition_job_id, stored_file_id, failure_kind, error_code, pipeline)
+    select id, stored_file_id, 'REQUEST_INVALID', error_code, pipeline from ended
+)
+select count(*) from ended
+
+-- name: next_unanswered_seconds
+-- How soon the oldest unanswered publication becomes due; null when nothing waits. $1: the ack timeout in seconds.
+select extract(epoch from coalesce(last_published_at, published_at, created_at) - clock_timestamp())::float8 + $1
+from recognition_job
+where status = 'published'
+order by coalesce(last_published_at, published_at, created_at), id
+limit 1

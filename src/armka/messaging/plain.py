@@ -1,0 +1,156 @@
+"""The `core` transport: plain NATS, at most once on the wire; the database makes it safe."""
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+
+import nats
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from armka.contract import outcome as outcomes
+from armka.contract.outcome import Outcome
+from armka.messaging.connection import (
+    CONFIRM_TIMEOUT_SECONDS,
+    Connection,
+    NotConfirmed,
+    NotConnected,
+    confirm,
+)
+from armka.messaging.messages import Incoming, Outgoing, Published
+
+log = structlog.get_logger(__name__)
+
+# The header block that the protocol adds around the pairs, generously.
+_HEADER_OVERHEAD_BYTES = 64
+
+
+class PlainPublisher:
+    """Publishes bursts; a burst is confirmed by the live connection's PONG after it (§3)."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def publish(self, burst: list[Outgoing]) -> Published:
+        """See `Publisher.publish`. Messages too large or forbidden by the server fail alone."""
+        client = self._connection.client
+        self._connection.permission_errors()
+        try:
+            async with asyncio.timeout(CONFIRM_TIMEOUT_SECONDS):
+                too_large = await _write_all(client, burst)
+                await confirm(client)
+        except (OSError, nats.errors.Error, TimeoutError) as error:
+            raise NotConfirmed(str(error) or type(error).__name__) from None
+        return Published(too_large, _forbidden(burst, self._connection.permission_errors()))
+
+
+class PlainReceiver:
+    """A subscription in a queue group that is made again on every connection, with a bounded buffer.
+
+    When the buffer is full the callback waits, then the client library's own bound drops messages and reports it: a
+    `processing` is asked for again by the republish, a result is sent again by its service (I8).
+    """
+
+    def __init__(self, connection: Connection, subject: str, queue: str, *, capacity: int = 10_000) -> None:
+        self._connection = connection
+        self._subject = subject
+        self._queue = queue
+        self._capacity = capacity
+        self._buffer: deque[Incoming] = deque()
+        self._arrivals: deque[float] = deque()
+        self._arrived = asyncio.Event()
+        self._room = asyncio.Event()
+        self._subscription: tuple[Client, Subscription] | None = None
+        self._since = 0.0
+        self._stopping = False
+        self._stopped = False
+        connection.on_connect(self._subscribe)
+
+    async def take(self, limit: int) -> list[Incoming]:
+        """See `Receiver.take`."""
+        while not self._buffer and not self._stopped:
+            self._arrived.clear()
+            await self._arrived.wait()
+        batch = [self._buffer.popleft() for _ in range(min(limit, len(self._buffer)))]
+        self._room.set()
+        return batch
+
+    def has_waiting(self) -> bool:
+        """See `Receiver.has_waiting`."""
+        return bool(self._buffer)
+
+    async def settle(self, batch: list[tuple[Incoming, Outcome]]) -> None:
+        """See `Receiver.settle`. An answer that cannot be sent is not retried: the sender asks again (I8)."""
+        for incoming, _ in batch:
+            with contextlib.suppress(ValueError):
+                self._arrivals.remove(incoming.arrived)
+        with contextlib.suppress(NotConnected, OSError, nats.errors.Error):
+            client = self._connection.client
+            for incoming, outcome in batch:
+                if incoming.reply:
+                    await client.publish(incoming.reply, outcomes.encode(outcome))
+
+    def heard_seconds(self) -> float:
+        """See `Receiver.heard_seconds`."""
+        if self._stopping or self._subscription is None or not self._subscription[0].is_connected:
+            return 0.0
+        return time.monotonic() - self._since
+
+    def lag_seconds(self) -> float:
+        """See `Receiver.lag_seconds`."""
+        return time.monotonic() - self._arrivals[0] if self._arrivals else 0.0
+
+    async def stop(self) -> None:
+        """See `Receiver.stop`."""
+        self._stopping = True
+        if self._subscription is not None:
+            with contextlib.suppress(OSError, nats.errors.Error, TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await self._subscription[1].drain()  # type: ignore[no-untyped-call]
+        self._stopped = True
+        self._arrived.set()
+
+    async def _subscribe(self, client: Client) -> None:
+        if self._stopping:
+            return
+        subscription = await client.subscribe(self._subject, queue=self._queue, cb=self._receive)
+        await confirm(client)
+        self._subscription = (client, subscription)
+        self._since = time.monotonic()
+
+    async def _receive(self, message: Msg) -> None:
+        while len(self._buffer) >= self._capacity:
+            self._room.clear()
+            await self._room.wait()
+        now = time.monotonic()
+        self._buffer.append(Incoming(message.subject, message.data, message.headers or {}, message.reply, now))
+        self._arrivals.append(now)
+        self._arrived.set()
+
+
+async def _write_all(client: Client, burst: list[Outgoing]) -> dict[int, str]:
+    too_large: dict[int, str] = {}
+    for index, message in enumerate(burst):
+        # The library checks the body alone; the server closes the connection over body and headers together.
+        if _size(message) > client.max_payload:
+            too_large[index] = f"larger than the server's max_payload of {client.max_payload} bytes"
+            continue
+        await client.publish(message.subject, message.body, headers=dict(message.headers))
+    return too_large
+
+
+def _size(message: Outgoing) -> int:
+    headers = sum(len(name) + len(value.encode()) + 4 for name, value in message.headers.items())
+    return len(message.body) + headers + _HEADER_OVERHEAD_BYTES
+
+
+def _forbidden(burst: list[Outgoing], errors: list[str]) -> dict[int, str]:
+    return {
+        index: error
+        for error in errors
+        for index, message in enumerate(burst)
+        if f'"{message.subject}"'.lower() in error.lower()
+    }

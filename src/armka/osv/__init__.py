@@ -1,0 +1,19 @@
+"""The trial balance (оборотно-сальдовая ведомость, ОСВ), pure: a grid of cells becomes checked documents.
+
+Nothing here does I/O or knows a file format. Readers of any kind (spreadsheets, recognised images) hand over a
+`grid.Grid`; `trial_balance.read` answers with documents of the contract or says as an exception what the grid is
+instead.
+
+- `grid`          - what a reader hands over: rows of cells with their number formats, outline levels, merges
+- `number_format` - what a number format says about the number under it
+- `amounts`       - a cell's value to an exact amount, or the fact that it cannot be read; never a guess
+- `accounts`      - account codes (счёт, субсчёт) as 1С writes them
+- `wording`       - texts made comparable, and the words of a header
+- `reports`       - which report a title announces, and the layout families
+- `header`        - where the six amounts and the account stand
+- `period`, `particulars` - what stands above the table: period, organisation, ИНН, unit, currency
+- `body`          - the rows under a header, each with its kind
+- `tree`          - which line belongs to which
+- `checks`        - R1, R3, R4, R5 and what else must hold
+- `trial_balance` - all of it together
+"""

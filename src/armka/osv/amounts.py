@@ -1,0 +1,152 @@
+"""Amounts, exact: a stored value or a text becomes an integer, or the fact that it cannot be read. Never a guess.
+
+An amount is an integer of millionths of the document's unit (`SCALE`), the finest that the contract carries.
+"""
+
+import re
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+
+import msgspec
+
+from armka.osv.grid import CellError, Style, Value
+from armka.osv.number_format import Shows, understand
+
+DECIMALS = 6
+SCALE = 10**DECIMALS
+KOPECK = SCALE // 100
+LIMIT = 10**18 * SCALE  # the contract's 18 digits before the point
+
+_SPACES = re.compile("[ \u00a0\u202f\u2009\u2007]")
+_MINUS = re.compile("^[-\u2212\u2013]")
+_SPACED = re.compile(r"(\d{1,3}(?: \d{3})+|\d+)(?:[.,](\d{1,6}))?")
+_APOSTROPHES = re.compile(r"(\d{1,3}(?:['\u2019]\d{3})+)(?:[.,](\d{1,6}))?")
+_COMMAS = re.compile(r"(\d{1,3}(?:,\d{3})+)\.(\d{1,6})")
+_POINTS = re.compile(r"(\d{1,3}(?:\.\d{3})+),(\d{1,6})")
+_DASH = re.compile("[-\u2212\u2013\u2014]+")
+
+
+class Unreadable(msgspec.Struct, frozen=True, gc=False):
+    """A cell that has something in it which is no amount. `suggested` is what it may mean; nobody uses it unasked."""
+
+    raw: str
+    suggested: int | None = None
+
+
+Amount = int | Unreadable | None
+
+
+def reader(styles: list[Style], unit: int) -> Callable[[Value, int], Amount]:
+    """Make the function that reads a cell's value under its style.
+
+    A stored float is rounded to the kopeck of the document's unit, or to the format's decimals where those are more:
+    what lies below is noise of binary arithmetic (-1922584.8800000001). None: the cell is empty.
+    """
+    kopeck = 2 + len(str(unit)) - 1
+    digits = [_digits(style, kopeck) for style in styles]
+    powers = [10.0**n for n in range(DECIMALS + 1)]
+    rests = [10 ** (DECIMALS - n) for n in range(DECIMALS + 1)]
+
+    def read(value: Value, style: int) -> Amount:
+        if type(value) is not float:
+            return _other(value, digits[style])
+        places = digits[style]
+        if places is None:
+            return Unreadable(show(value), of_number(value, DECIMALS))
+        scaled = value * powers[places]
+        if -1e14 < scaled < 1e14:
+            whole = round(scaled)
+            if -0.001 < scaled - whole < 0.001:
+                return whole * rests[places]
+        return _number(value, places)
+
+    return read
+
+
+def _digits(style: Style, kopeck: int) -> int | None:
+    """To how many decimals a number under this style is exact; None: the style shows something else than it."""
+    shown = understand(style.number_format)
+    if shown.shows is not Shows.NUMBER:
+        return None
+    return min(max(kopeck, shown.decimals or 0), DECIMALS)
+
+
+def _other(value: Value, places: int | None) -> Amount:
+    if isinstance(value, CellError | bool):
+        return Unreadable(str(value))
+    if isinstance(value, str):
+        return of_text(value)
+    return Unreadable(show(value)) if places is None else _number(value, places)
+
+
+def _number(value: float | Decimal, places: int) -> Amount:
+    amount = of_number(value, places)
+    return Unreadable(show(value)) if amount is None else amount
+
+
+def of_number(value: float | Decimal, places: int) -> int | None:
+    """Round a stored number half up to `places` decimals; None where it has more digits than an amount may have."""
+    exact = value if isinstance(value, Decimal) else Decimal(repr(value))
+    try:
+        rounded = exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    except InvalidOperation:  # infinite, not a number, or over 28 digits
+        return None
+    amount = int(rounded.scaleb(DECIMALS))
+    return amount if -LIMIT < amount < LIMIT else None
+
+
+def of_text(text: str) -> Amount:
+    """Read an amount written as text: "1 234,56", "(87 513,60)", "−5"; None where the text is blank.
+
+    What can be read in two ways ("1,234") is unreadable, and so is a dash, with what it usually means as suggestion.
+    """
+    bare = _SPACES.sub(" ", text).strip()
+    if not bare:
+        return None
+    if _DASH.fullmatch(bare):
+        return Unreadable(text, 0)
+    body, negative = _unsigned(bare)
+    amount = _positive(body)
+    if amount is None:
+        return Unreadable(text)
+    return -amount if negative else amount
+
+
+def _unsigned(bare: str) -> tuple[str, bool]:
+    if bare.startswith("(") and bare.endswith(")"):
+        return bare[1:-1].strip(), True
+    if _MINUS.match(bare):
+        return bare[1:].lstrip(), True
+    return bare, False
+
+
+def _positive(body: str) -> int | None:
+    for pattern in (_SPACED, _APOSTROPHES, _COMMAS, _POINTS):
+        match = pattern.fullmatch(body)
+        if match:
+            whole, fraction = re.sub(r"\D", "", match.group(1)), match.group(2) or ""
+            if pattern is _SPACED and _ambiguous(match.group(1), fraction):
+                return None
+            return (
+                int(whole) * SCALE + int(fraction.ljust(DECIMALS, "0")) if len(whole) < 19 else None
+            )
+    return None
+
+
+def _ambiguous(whole: str, fraction: str) -> bool:
+    """Whether "1,234" may be a thousand and something as well as one and a bit."""
+    return len(fraction) == 3 and " " not in whole and len(whole) <= 3 and whole != "0"
+
+
+def show(value: Value) -> str:
+    """A stored value as raw text."""
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def to_text(amount: int) -> str:
+    """An amount as the contract's decimal string: at least two decimals, more where there are more."""
+    sign, amount = ("-", -amount) if amount < 0 else ("", amount)
+    whole, rest = divmod(amount, SCALE)
+    if not rest % KOPECK:
+        return f"{sign}{whole}.{rest // KOPECK:02d}"
+    return f"{sign}{whole}.{rest:06d}".rstrip("0")

@@ -1,0 +1,66 @@
+"""What a reader hands over: one sheet as rows of cells, with everything that 1С says by looks alone."""
+
+from decimal import Decimal
+
+import msgspec
+
+
+class CellError(str):
+    """A cell that holds an error (`#REF!`) or a stored value that is no value; the text is what stands there."""
+
+    __slots__ = ()
+
+
+# A number is a float where its up to 15 stored digits survive that, else a Decimal; a date is the number it is
+# stored as, told by its style. Blank cells are not handed over.
+Value = str | float | Decimal | bool | CellError
+
+# (column counted from 0, value, index into `Grid.styles`): a tuple, since there are millions of them.
+Cell = tuple[int, Value, int]
+
+
+class Style(msgspec.Struct, frozen=True, gc=False):
+    """How a cell looks. `number_format` is the format code, `General` where there is none; `indent` in steps."""
+
+    number_format: str = "General"
+    bold: bool = False
+    italic: bool = False
+    indent: int = 0
+
+
+class Row(msgspec.Struct):
+    """A row that has cells. `number` counts from 1 as the sheet shows it; `level` is its outline level."""
+
+    number: int
+    cells: list[Cell]
+    level: int = 0
+    hidden: bool = False
+
+
+class Merge(msgspec.Struct, frozen=True, gc=False):
+    """A merged range: rows counted from 1, columns from 0, both ends inclusive."""
+
+    first_row: int
+    last_row: int
+    first_column: int
+    last_column: int
+
+
+class Grid(msgspec.Struct):
+    """One sheet: its rows in ascending order, without the rows that have no cells; a hidden one is handed over empty."""
+
+    sheet: str
+    rows: list[Row]
+    styles: list[Style]
+    merges: list[Merge]
+    hidden: bool = False
+
+
+def column_letter(column: int) -> str:
+    """The letters of a column counted from 0: 0 is A, 26 is AA."""
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters

@@ -1,0 +1,106 @@
+"""How a service and its child process speak: frames over two pipes, each a length and so many bytes.
+
+To the child: one `Task` a frame, JSON. Back: one `Report` a frame, JSON, then a frame with the result file, which is
+empty where there is none.
+"""
+
+import asyncio
+import struct
+from typing import BinaryIO
+
+import msgspec
+
+from armka.contract.fields import ServiceInfo
+from armka.contract.vocabulary import ErrorCode, FileType
+
+_LENGTH = struct.Struct("!Q")
+REPORT_BYTES = 64 * 1024
+
+
+class Task(msgspec.Struct, frozen=True):
+    """One file to recognise, and what the result file says of it."""
+
+    path: str
+    file_type: FileType
+    original_name: str
+    sha256: str
+    size_bytes: int
+    deadline: float  # Unix time
+    job_id: str
+    file_id: str
+    service: ServiceInfo
+
+
+class Ready(msgspec.Struct, frozen=True, tag="ready"):
+    """The child has imported the handler."""
+
+
+class Read(msgspec.Struct, frozen=True, tag="read"):
+    """The handler read the file; the result file follows."""
+
+    needs_check: bool
+    metrics: msgspec.Raw
+
+
+class Declined(msgspec.Struct, frozen=True, tag="declined"):
+    """The handler refused the file."""
+
+    code: ErrorCode
+    message: str
+
+
+class OutOfMemory(msgspec.Struct, frozen=True, tag="out_of_memory"):
+    """The memory limit was reached, and Python lived to tell."""
+
+
+class Broken(msgspec.Struct, frozen=True, tag="broken"):
+    """The handler failed, or its result is not one. For the log, `where` without the document's data."""
+
+    where: str
+    detail: str
+
+
+Report = Ready | Read | Declined | OutOfMemory | Broken
+
+_report = msgspec.json.Decoder(Report)
+_task = msgspec.json.Decoder(Task)
+
+
+class FrameTooLarge(Exception):
+    """The other side announced more than is accepted."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(f"a frame of {size} bytes, more than {limit}")
+        self.size = size
+
+
+def frame(payload: bytes) -> bytes:
+    """Put the length in front."""
+    return _LENGTH.pack(len(payload)) + payload
+
+
+def encode(message: Task | Report) -> bytes:
+    """Write a message as one frame."""
+    return frame(msgspec.json.encode(message))
+
+
+def decode_report(payload: bytes) -> Report:
+    """Read what a child reports; raises msgspec.DecodeError."""
+    report: Report = _report.decode(payload)
+    return report
+
+
+def read_task(stream: BinaryIO) -> Task | None:
+    """Wait for the next task; None at the end of the stream."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    return _task.decode(stream.read(_LENGTH.unpack(head)[0]))
+
+
+async def read_frame(stream: asyncio.StreamReader, limit: int) -> bytes:
+    """Read one frame of at most `limit` bytes; raises FrameTooLarge, IncompleteReadError."""
+    (size,) = _LENGTH.unpack(await stream.readexactly(_LENGTH.size))
+    if size > limit:
+        raise FrameTooLarge(size, limit)
+    return await stream.readexactly(size)

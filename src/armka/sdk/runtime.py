@@ -1,0 +1,68 @@
+"""A service at work: one loop, from the first connection to the last answer."""
+
+import asyncio
+import contextlib
+
+import structlog
+
+from armka.messaging.connection import connected
+from armka.messaging.delivery import Deliverer
+from armka.messaging.plain import PlainPublisher, PlainReceiver
+from armka.messaging.settings import NatsSettings
+from armka.objects.settings import ObjectSettings
+from armka.sdk.acks import Acks
+from armka.sdk.children import Children
+from armka.sdk.folder import private_folder
+from armka.sdk.intake import Intake
+from armka.sdk.replies import Replies
+from armka.sdk.service import Service
+from armka.sdk.settings import ServiceSettings
+from armka.sdk.work import Workshop
+
+log = structlog.get_logger(__name__)
+
+
+async def serve(
+    service: Service,
+    nats_settings: NatsSettings,
+    object_settings: ObjectSettings,
+    service_settings: ServiceSettings,
+    stop: asyncio.Event,
+) -> None:
+    """Run a service until `stop` is set, then finish what is in hand.
+
+    Raises HandlerNotImported where its child processes do not start. NATS and S3 may come and go.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        folder = stack.enter_context(private_folder())
+        children = await stack.enter_async_context(Children(service.handler, service_settings))
+        connection = await stack.enter_async_context(connected(nats_settings, name=service.name))
+        subjects = nats_settings.subjects
+        receiver = PlainReceiver(
+            connection,
+            subjects.request(service.pipeline),
+            service.name,
+            capacity=service_settings.backlog,
+        )
+        acks = Acks(PlainPublisher(connection), connection)
+        intake = Intake(
+            service,
+            service_settings,
+            receiver,
+            Replies(service.info, subjects.result),
+            acks,
+            Deliverer(connection, pause_seconds=service_settings.repeat_seconds),
+            Workshop(service, children, object_settings, service_settings, folder),
+        )
+        stack.push_async_callback(intake.abandon)
+        log.info("service started", name=service.name, version=service.version)
+        async with asyncio.TaskGroup() as loops:
+            acking = loops.create_task(acks.run())
+            taking = loops.create_task(intake.run())
+            await stop.wait()
+            log.info("service is stopping", name=service.name)
+            taking.cancel()
+            await receiver.stop()
+            await intake.drain(service_settings.drain_seconds)
+            acking.cancel()
+        log.info("service stopped", name=service.name)

@@ -1,0 +1,242 @@
+"""One job: fetch the source, have it read in a child process, store the result file."""
+
+import asyncio
+import contextlib
+import random
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+
+from armka.contract import object_keys
+from armka.contract.fields import ObjectRef
+from armka.contract.request import RecognitionRequest
+from armka.contract.vocabulary import ErrorCode
+from armka.objects.settings import ObjectSettings
+from armka.objects.store import (
+    ObjectMissing,
+    ObjectStore,
+    ObjectTooLarge,
+    Stored,
+    StoreUnavailable,
+)
+from armka.sdk import wording
+from armka.sdk.children import Child, ChildDied, Children, ResultTooLarge, TimeLimitPassed
+from armka.sdk.frames import Broken, Declined, OutOfMemory, Read, Ready, Report, Task
+from armka.sdk.replies import NotRecognised, Recognised, Verdict
+from armka.sdk.service import Service
+from armka.sdk.settings import ServiceSettings
+
+log = structlog.get_logger(__name__)
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\Z")
+_MOST_BUCKETS = 16
+_STORE_PAUSES_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Work:
+    """What came of a job, with what it took: seconds and bytes, and the handler's own metrics."""
+
+    verdict: Verdict
+    metrics: dict[str, object]
+
+
+class _Failed(Exception):
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        super().__init__(code)
+        self.verdict = NotRecognised(code, message)
+
+
+@dataclass
+class _Meter:
+    metrics: dict[str, object] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def timing(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.metrics[f"{name}_seconds"] = round(time.monotonic() - started, 3)
+
+
+class Workshop:
+    """Does the jobs of one service. A job waits for a free child process before its file is fetched."""
+
+    def __init__(
+        self,
+        service: Service,
+        children: Children,
+        objects: ObjectSettings,
+        settings: ServiceSettings,
+        folder: Path,
+    ) -> None:
+        self._service = service
+        self._children = children
+        self._objects = objects
+        self._settings = settings
+        self._folder = folder
+        self._results = ObjectStore(objects)
+        self._buckets = {objects.bucket: self._results}
+
+    async def do(self, request: RecognitionRequest) -> Work:
+        """Do a job; whatever happens, there is a verdict."""
+        meter = _Meter()
+        try:
+            verdict: Verdict = await self._do(request, meter)
+        except _Failed as failed:
+            verdict = failed.verdict
+        except Exception:
+            log.exception("a job failed unexpectedly", job=str(request.job))
+            verdict = NotRecognised(ErrorCode.UNKNOWN_ERROR, wording.UNEXPECTED)
+        return Work(verdict, meter.metrics)
+
+    async def _do(self, request: RecognitionRequest, meter: _Meter) -> Recognised:
+        if _seconds_left(request) <= 0:
+            raise _Failed(ErrorCode.TIMEOUT, wording.DEADLINE_PASSED)
+        if request.file_type.pipeline is not self._service.pipeline:
+            reason = wording.wrong_file_type(request.file_type, self._service.pipeline)
+            raise _Failed(ErrorCode.UNSUPPORTED_FORMAT, reason)
+        async with self._child(request, meter) as child:
+            with _temporary(self._folder, request) as path:
+                with meter.timing("fetch"):
+                    source = await self._fetch(request, path)
+                meter.metrics["source_bytes"] = source.size_bytes
+                with meter.timing("recognise"):
+                    read, result = await self._read(child, request, path, source)
+            meter.metrics = msgspec.json.decode(read.metrics) | meter.metrics
+            meter.metrics["result_bytes"] = len(result)
+            with meter.timing("store"):
+                return Recognised(await self._store(request, result), read.needs_check)
+
+    @contextlib.asynccontextmanager
+    async def _child(self, request: RecognitionRequest, meter: _Meter) -> AsyncIterator[Child]:
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                with meter.timing("wait"):
+                    async with asyncio.timeout(_seconds_left(request)):
+                        child = await stack.enter_async_context(self._children.one())
+            except TimeoutError:
+                raise _Failed(ErrorCode.TIMEOUT, wording.DEADLINE_PASSED) from None
+            yield child
+
+    async def _fetch(self, request: RecognitionRequest, path: Path) -> Stored:
+        limit = self._settings.max_source_bytes
+        store = self._bucket(request.s3.bucket)
+        try:
+            return await _persistently(
+                lambda: store.get_to_file(request.s3.key, path, limit=limit), request
+            )
+        except ObjectMissing:
+            reason = wording.SOURCE_MISSING
+        except ObjectTooLarge as large:
+            reason = wording.source_too_large(large.size, limit)
+        except TimeoutError:
+            reason = wording.SOURCE_UNREACHABLE
+        raise _Failed(ErrorCode.FILE_READ_ERROR, reason)
+
+    async def _read(
+        self, child: Child, request: RecognitionRequest, path: Path, source: Stored
+    ) -> tuple[Read, bytes]:
+        job = log.bind(job=str(request.job))
+        left = _seconds_left(request)
+        limit = self._settings.time_limit_seconds
+        try:
+            report, result = await child.recognise(
+                self._task(request, path, source), min(limit, left)
+            )
+        except TimeLimitPassed:
+            if left <= limit:
+                raise _Failed(ErrorCode.TIMEOUT, wording.DEADLINE_PASSED) from None
+            raise _Failed(ErrorCode.RECOGNITION_FAILED, wording.too_slow(limit)) from None
+        except ResultTooLarge:
+            reason = wording.result_too_large(self._settings.max_result_bytes)
+            raise _Failed(ErrorCode.RECOGNITION_FAILED, reason) from None
+        except ChildDied as died:
+            job.warning("a child process died", pid=child.pid, status=died.status)
+            job.debug("its last words", said=died.said)
+            raise _Failed(ErrorCode.RECOGNITION_FAILED, wording.CRASHED) from None
+        if isinstance(report, Read):
+            return report, result
+        raise _failure(report, job)
+
+    def _task(self, request: RecognitionRequest, path: Path, source: Stored) -> Task:
+        return Task(
+            path=str(path),
+            file_type=request.file_type,
+            original_name=request.original_name,
+            sha256=source.sha256,
+            size_bytes=source.size_bytes,
+            deadline=request.deadline.timestamp(),
+            job_id=str(request.job),
+            file_id=str(UUID(request.file_id)),
+            service=self._service.info,
+        )
+
+    async def _store(self, request: RecognitionRequest, result: bytes) -> ObjectRef:
+        key = object_keys.result(UUID(request.file_id), request.job)
+        try:
+            await _persistently(lambda: self._results.put(key, result), request)
+        except TimeoutError:
+            raise _Failed(ErrorCode.TIMEOUT, wording.RESULT_NOT_STORED) from None
+        return ObjectRef(self._results.bucket, key)
+
+    def _bucket(self, name: str) -> ObjectStore:
+        if not _BUCKET.match(name):
+            raise _Failed(ErrorCode.FILE_READ_ERROR, wording.SOURCE_MISSING)
+        if name not in self._buckets:
+            if len(self._buckets) == _MOST_BUCKETS:
+                self._buckets = {self._objects.bucket: self._results}
+            settings = self._objects.model_copy(update={"bucket": name})
+            self._buckets[name] = ObjectStore(settings)
+        return self._buckets[name]
+
+
+def _failure(report: Report, job: structlog.typing.FilteringBoundLogger) -> _Failed:
+    match report:
+        case Declined(code, message):
+            return _Failed(code, message)
+        case OutOfMemory():
+            return _Failed(ErrorCode.RECOGNITION_FAILED, wording.OUT_OF_MEMORY)
+        case Broken(where, detail):
+            job.error("the handler failed", where=where)
+            job.debug("its error", detail=detail)
+        case Ready() | Read():
+            job.error("a child process speaks out of turn")
+    return _Failed(ErrorCode.UNKNOWN_ERROR, wording.UNEXPECTED)
+
+
+def _seconds_left(request: RecognitionRequest) -> float:
+    return request.deadline.timestamp() - time.time()
+
+
+async def _persistently(action: Callable[[], Awaitable[T]], request: RecognitionRequest) -> T:
+    """Repeat while the store is unavailable; raises TimeoutError at the deadline."""
+    async with asyncio.timeout(_seconds_left(request)):
+        failures = 0
+        while True:
+            try:
+                return await action()
+            except StoreUnavailable as error:
+                log.warning("the store is unavailable", job=str(request.job), error=str(error))
+                pause = _STORE_PAUSES_SECONDS[min(failures, len(_STORE_PAUSES_SECONDS) - 1)]
+                failures += 1
+                await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+
+
+@contextlib.contextmanager
+def _temporary(folder: Path, request: RecognitionRequest) -> Iterator[Path]:
+    path = folder / f"{uuid4()}.{request.file_type.lower()}"
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)

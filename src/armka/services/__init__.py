@@ -1,0 +1,1 @@
+"""Recognition services: each speaks only the contract, through the SDK, and none imports another."""

@@ -1,0 +1,178 @@
+"""The handler of tabular-parser: one file becomes trial balances, or a refusal that a person understands."""
+
+import gc
+from collections.abc import Iterator
+from time import perf_counter
+
+from armka.contract.result import Document
+from armka.contract.vocabulary import ErrorCode, FileType
+from armka.osv import trial_balance
+from armka.osv.grid import Grid
+from armka.osv.particulars import UnitNotRead
+from armka.osv.reports import LayoutNotRead, NotTrialBalance
+from armka.sdk.handler import Recognition, Refused, Source
+from armka.services.tabular_parser.limits import Corrupt, Encrypted, TooLarge
+from armka.services.tabular_parser.sniff import Content, of_members, sniff
+
+_TYPES = {
+    FileType.XLS: Content.XLS,
+    FileType.XLSX: Content.XLSX,
+    FileType.XLSB: Content.XLSB,
+}
+_SAVE_AGAIN = "Откройте файл в Excel, сохраните его как «Книга Excel (.xlsx)» и загрузите снова."
+_UPLOAD_OSV = "Загрузите оборотно-сальдовую ведомость, сохраненную из 1С в формате XLSX или XLS."
+
+
+def recognise(source: Source) -> Recognition:
+    """Read the trial balances (ОСВ) of a spreadsheet; raises Refused where there is none to read.
+
+    It may take memory and time without bound on hostile input, so it belongs into a child process with limits on both.
+    The cyclic garbage collector rests meanwhile: millions of cells make it run for nothing.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return _recognise(source)
+    except Encrypted:
+        raise _encrypted() from None
+    except Corrupt as error:
+        raise Refused(
+            ErrorCode.UNREADABLE,
+            f"Файл поврежден, прочитать его нельзя. {_SAVE_AGAIN} ({error.detail})",
+        ) from error
+    except TooLarge as error:
+        raise Refused(
+            ErrorCode.UNREADABLE,
+            f"Файл слишком велик, чтобы быть ведомостью: {error.detail}. {_UPLOAD_OSV}",
+        ) from error
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _recognise(source: Source) -> Recognition:
+    started = perf_counter()
+    outcome = _Sheets()
+    for grid in _grids(source):
+        outcome.take(grid)
+    if not outcome.documents:
+        raise outcome.refusal()
+    metrics: dict[str, object] = {
+        "documents": len(outcome.documents),
+        "lines": sum(len(document.lines) for document in outcome.documents),
+        "parse_seconds": round(perf_counter() - started, 3),
+    }
+    return Recognition(outcome.documents, outcome.warnings, metrics)
+
+
+def _grids(source: Source) -> Iterator[Grid]:
+    """The file's sheets, by the reader of what it is; raises Refused where that is not what it was said to be."""
+    expected = _TYPES.get(source.file_type)
+    if expected is None:
+        raise Refused(
+            ErrorCode.UNSUPPORTED_FORMAT,
+            f"Тип {source.file_type} этот сервис не читает: он читает XLS, XLSX и XLSB. {_UPLOAD_OSV}",
+        )
+    data = source.path.read_bytes()
+    content = sniff(data)
+    if content is Content.ZIP:
+        return _zipped(data, expected)
+    _require(content, expected)
+    # Each reader is imported for the files that need it: a child process starts for one file.
+    from armka.services.tabular_parser import xls  # noqa: PLC0415
+
+    return xls.read(data)
+
+
+def _zipped(data: bytes, expected: Content) -> Iterator[Grid]:
+    from armka.services.tabular_parser import xlsb, xlsx  # noqa: PLC0415
+    from armka.services.tabular_parser.zip_container import ZipContainer  # noqa: PLC0415
+
+    container = ZipContainer(data)
+    content = of_members(container.names)
+    _require(content, expected)
+    return xlsx.read(container) if content is Content.XLSX else xlsb.read(container)
+
+
+def _require(content: Content, expected: Content) -> None:
+    if content is expected:
+        return
+    if content is Content.EMPTY:
+        raise Refused(ErrorCode.UNREADABLE, f"Файл пуст: в нем нет данных. {_UPLOAD_OSV}")
+    if content is Content.ENCRYPTED:
+        raise _encrypted()
+    if content is Content.UNKNOWN:
+        raise Refused(
+            ErrorCode.UNREADABLE,
+            f"Файл поврежден: по содержимому это не {expected.value}. {_SAVE_AGAIN}",
+        )
+    raise Refused(
+        ErrorCode.INVALID_FORMAT,
+        f"Содержимое не соответствует типу файла: это {content.value}, а не {expected.value}. {_SAVE_AGAIN}",
+    )
+
+
+def _encrypted() -> Refused:
+    return Refused(
+        ErrorCode.INVALID_FORMAT,
+        "Файл защищен паролем. Снимите пароль (Файл → Сведения → Защита книги) и загрузите файл снова.",
+    )
+
+
+class _Sheets:
+    """What the sheets gave so far, and why the others gave nothing."""
+
+    def __init__(self) -> None:
+        self.documents: list[Document] = []
+        self.warnings: list[str] = []
+        self._unread: list[tuple[str, Exception]] = []
+        self._filled = False
+
+    def take(self, grid: Grid) -> None:
+        if grid.hidden:
+            self.warnings.append(f"Лист «{grid.sheet}» скрыт и не прочитан")
+            return
+        if not grid.rows:
+            return
+        self._filled = True
+        try:
+            reading = trial_balance.read(grid)
+        except (LayoutNotRead, NotTrialBalance, UnitNotRead) as error:
+            self._unread.append((grid.sheet, error))
+            self.warnings.append(f"Лист «{grid.sheet}» не прочитан: {_explained(error)}")
+        else:
+            self.documents.extend(reading.documents)
+            self.warnings.extend(reading.warnings)
+
+    def refusal(self) -> Refused:
+        """Why the whole file is refused: the sheet that came nearest to a trial balance says it."""
+        if not self._filled:
+            return Refused(
+                ErrorCode.INVALID_DOCUMENT, f"В книге нет данных на видимых листах. {_UPLOAD_OSV}"
+            )
+        sheet, error = min(self._unread, key=lambda unread: _distance(unread[1]))
+        code = (
+            ErrorCode.INVALID_DOCUMENT
+            if isinstance(error, NotTrialBalance)
+            else ErrorCode.NOT_IMPLEMENTED
+        )
+        return Refused(code, f"Лист «{sheet}»: {_explained(error)}. {_UPLOAD_OSV}")
+
+
+def _distance(error: Exception) -> int:
+    if isinstance(error, NotTrialBalance):
+        return 2 if error.looks_like else 3
+    return 0
+
+
+def _explained(error: Exception) -> str:
+    if isinstance(error, LayoutNotRead):
+        return f"это {error.layout}; такой вид отчета пока не читается ({error.reason})"
+    if isinstance(error, UnitNotRead):
+        return f"единица измерения сумм не читается или названа по-разному ({error.found})"
+    if isinstance(error, NotTrialBalance) and error.looks_like:
+        return (
+            f"это не оборотно-сальдовая ведомость, а похоже на {error.looks_like} ({error.reason})"
+        )
+    reason = error.reason if isinstance(error, NotTrialBalance) else str(error)
+    return f"оборотно-сальдовая ведомость не найдена: {reason}"

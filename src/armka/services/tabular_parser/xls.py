@@ -1,0 +1,97 @@
+"""XLS (BIFF) by xlrd with formatting. Other readers turn 1С's number formats from id 50 into dates."""
+
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import xlrd
+
+from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
+from armka.services.tabular_parser.limits import CellCount, Corrupt, Encrypted
+
+_TEXT, _NUMBER, _DATE, _BOOLEAN, _ERROR = 1, 2, 3, 4, 5
+
+
+def read(data: bytes) -> Iterator[Grid]:
+    """The sheets one by one. Raises Encrypted, Corrupt, TooLarge."""
+    book = _guarded(_open, data)
+    styles = [_style(book, xf) for xf in book.xf_list]
+    count = CellCount()
+    for index in range(book.nsheets):
+        sheet = _guarded(book.sheet_by_index, index)
+        if sheet.visibility:
+            yield Grid(sheet.name, [], [], [], hidden=True)
+        else:
+            yield Grid(sheet.name, list(_rows(sheet, count)), styles, _merges(sheet))
+        book.unload_sheet(index)
+
+
+def _open(data: bytes) -> Any:
+    return xlrd.open_workbook(
+        file_contents=data,
+        formatting_info=True,
+        on_demand=True,
+        ragged_rows=True,
+        logfile=StringIO(),
+    )
+
+
+def _guarded(step: Any, argument: object) -> Any:
+    """Run a step of xlrd, which meets broken files with whatever Python raises first."""
+    try:
+        return step(argument)
+    except Exception as error:  # noqa: BLE001 - struct.error, CompDocError, AssertionError …: no common parent
+        raise _reason(error) from error
+
+
+def _reason(error: Exception) -> Exception:
+    if "encrypted" in str(error).lower():
+        return Encrypted()
+    return Corrupt(f"xlrd: {type(error).__name__}: {error}")
+
+
+def _style(book: Any, xf: Any) -> Style:
+    font = book.font_list[xf.font_index] if xf.font_index < len(book.font_list) else None
+    known = book.format_map.get(xf.format_key)
+    return Style(
+        number_format=known.format_str if known else "General",
+        bold=bool(font and (font.bold or font.weight >= 600)),
+        italic=bool(font and font.italic),
+        indent=xf.alignment.indent_level,
+    )
+
+
+def _rows(sheet: Any, count: CellCount) -> Iterator[Row]:
+    for index in range(sheet.nrows):
+        cells = _cells(sheet, index)
+        if cells:
+            count.add(len(cells))
+            look = sheet.rowinfo_map.get(index)
+            level, hidden = (look.outline_level, bool(look.hidden)) if look else (0, False)
+            yield Row(index + 1, cells, level, hidden)
+
+
+def _cells(sheet: Any, row: int) -> list[Cell]:
+    types, values = sheet.row_types(row), sheet.row_values(row)
+    return [
+        (column, _value(kind, values[column]), sheet.cell_xf_index(row, column))
+        for column, kind in enumerate(types)
+        if _TEXT <= kind <= _ERROR
+    ]
+
+
+def _value(kind: int, stored: Any) -> Value:
+    if kind in (_NUMBER, _DATE):
+        return float(stored)
+    if kind == _TEXT:
+        return str(stored)
+    if kind == _BOOLEAN:
+        return bool(stored)
+    return CellError(xlrd.error_text_from_code.get(stored, "#ERROR!"))
+
+
+def _merges(sheet: Any) -> list[Merge]:
+    return [
+        Merge(low_row + 1, high_row, low_column, high_column - 1)
+        for low_row, high_row, low_column, high_column in sheet.merged_cells
+    ]

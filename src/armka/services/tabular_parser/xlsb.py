@@ -1,0 +1,239 @@
+"""XLSB by an own walk over its records: values, formats, outline, hidden rows, merges.
+
+Other readers pass over the short cell records 12-18, which have no column of their own, without a word; here they are
+cells like any other. Each record is an id and a length of 7 bits a byte, then its data; what is not known is skipped.
+"""
+
+import struct
+from collections.abc import Callable, Iterator
+from math import isfinite
+from typing import Any
+
+from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
+from armka.services.tabular_parser.builtin_formats import format_code
+from armka.services.tabular_parser.limits import MAX_COLUMN, MAX_ROW, CellCount, Corrupt
+from armka.services.tabular_parser.zip_container import Relationships, ZipContainer
+
+_ROW, _FORMAT, _FONT, _XF, _STRING = 0, 44, 43, 47, 19
+_BUNDLE_SHEET, _MERGE, _CELL_XFS, _CELL_XFS_END = 156, 176, 617, 618
+_ERRORS = {
+    0: "#NULL!",
+    7: "#DIV/0!",
+    15: "#VALUE!",
+    23: "#REF!",
+    29: "#NAME?",
+    36: "#NUM!",
+    42: "#N/A",
+    43: "#GETTING_DATA",
+}
+_LONG, _DOUBLE = struct.Struct("<I").unpack_from, struct.Struct("<d").unpack_from
+_SHORT = struct.Struct("<H").unpack_from
+_FOUR = struct.Struct("<4I").unpack_from
+
+_Decode = Callable[[bytes, int], Value]
+
+
+def read(container: ZipContainer) -> Iterator[Grid]:
+    """The sheets one by one. Raises Corrupt, Encrypted, TooLarge."""
+    try:
+        yield from _grids(container)
+    except (struct.error, IndexError, ValueError, OverflowError) as error:
+        raise Corrupt(f"xlsb: {error}") from error
+
+
+def _grids(container: ZipContainer) -> Iterator[Grid]:
+    workbook = Relationships(container, "").by_type.get("officeDocument", "xl/workbook.bin")
+    parts = Relationships(container, workbook.lstrip("/"))
+    styles = _styles(container.find(parts.by_type.get("styles", "xl/styles.bin")) or b"")
+    strings = _strings(
+        container.find(parts.by_type.get("sharedStrings", "xl/sharedStrings.bin")) or b""
+    )
+    count = CellCount()
+    for name, relation, hidden in _sheets(container.read(workbook)):
+        part = parts.by_id.get(relation)
+        if hidden or part is None:
+            yield Grid(name, [], [], [], hidden=True)
+        else:
+            rows, merges = _Sheet(strings, count).parse(container.read(part))
+            yield Grid(name, rows, styles, merges)
+
+
+def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """(id, where its data starts, where it ends) of each record."""
+    position, size = 0, len(data)
+    while position < size:
+        kind = data[position]
+        position += 1
+        if kind & 0x80:
+            kind = (kind & 0x7F) | (data[position] & 0x7F) << 7
+            position += 1
+        length = data[position]
+        position += 1
+        if length & 0x80:
+            length, position = _length(data, position, length & 0x7F)
+        end = position + length
+        if end > size:
+            raise Corrupt(f"xlsb: запись {kind} длиннее файла")
+        yield kind, position, end
+        position = end
+
+
+def _length(data: bytes, position: int, length: int) -> tuple[int, int]:
+    for shift in (7, 14, 21):
+        byte = data[position]
+        position += 1
+        length |= (byte & 0x7F) << shift
+        if not byte & 0x80:
+            break
+    return length, position
+
+
+def _text(data: bytes, position: int) -> tuple[str, int]:
+    """A string with its length before it, and where it ends."""
+    (length,) = _LONG(data, position)
+    start, end = position + 4, position + 4 + 2 * length
+    if end > len(data):
+        raise Corrupt("xlsb: строка длиннее файла")
+    return data[start:end].decode("utf-16-le", "replace"), end
+
+
+def _sheets(data: bytes) -> list[tuple[str, str, bool]]:
+    """(name, relationship id, hidden) of each sheet, in order."""
+    found = []
+    for kind, start, _ in _records(data):
+        if kind == _BUNDLE_SHEET:
+            relation, position = _text(data, start + 8)
+            name, _ = _text(data, position)
+            found.append((name, relation, _LONG(data, start)[0] != 0))
+    return found
+
+
+def _strings(data: bytes) -> list[str]:
+    return [_text(data, start + 1)[0] for kind, start, _ in _records(data) if kind == _STRING]
+
+
+def _styles(data: bytes) -> list[Style]:
+    """What each cell format looks like."""
+    formats: dict[int, str] = {}
+    fonts: list[tuple[bool, bool]] = []
+    cells: list[Style] = []
+    in_cells = False
+    for kind, start, _ in _records(data):
+        if kind == _FORMAT:
+            formats[_SHORT(data, start)[0]] = _text(data, start + 2)[0]
+        elif kind == _FONT:
+            fonts.append((_SHORT(data, start + 4)[0] >= 600, bool(data[start + 2] & 2)))
+        elif kind in (_CELL_XFS, _CELL_XFS_END):
+            in_cells = kind == _CELL_XFS
+        elif kind == _XF and in_cells:
+            number_format, font = _SHORT(data, start + 2)[0], _SHORT(data, start + 4)[0]
+            bold, italic = fonts[font] if font < len(fonts) else (False, False)
+            cells.append(Style(format_code(number_format, formats), bold, italic, data[start + 11]))
+    return cells or [Style()]
+
+
+def _real(data: bytes, position: int) -> Value:
+    number: float = _DOUBLE(data, position)[0]
+    return number if isfinite(number) else CellError(str(number))
+
+
+def _compressed(data: bytes, position: int) -> Value:
+    """A number in 30 bits: a whole one or the head of a double, either perhaps a hundredth of it."""
+    (raw,) = _LONG(data, position)
+    if raw & 2:
+        number = float((raw >> 2) - (1 << 30 if raw >> 31 else 0))
+    else:
+        (number,) = struct.unpack("<d", b"\0\0\0\0" + struct.pack("<I", raw & ~3 & 0xFFFFFFFF))
+    return number / 100 if raw & 1 else number
+
+
+def _boolean(data: bytes, position: int) -> Value:
+    return bool(data[position])
+
+
+def _error(data: bytes, position: int) -> Value:
+    return CellError(_ERRORS.get(data[position], "#ERROR!"))
+
+
+def _inline(data: bytes, position: int) -> Value:
+    return _text(data, position)[0]
+
+
+def _rich(data: bytes, position: int) -> Value:
+    return _text(data, position + 1)[0]
+
+
+class _Sheet:
+    """One sheet's records, read into rows and merges."""
+
+    def __init__(self, strings: list[str], count: CellCount) -> None:
+        self._strings = strings
+        self._count = count
+        shared = self._shared
+        # id -> how its value is read; the short forms 12-18 are the long ones without a column
+        self._long: dict[int, _Decode] = {
+            2: _compressed,
+            3: _error,
+            4: _boolean,
+            5: _real,
+            6: _inline,
+            7: shared,
+            8: _inline,
+            9: _real,
+            10: _boolean,
+            11: _error,
+            62: _rich,
+        }
+        self._short: dict[int, _Decode] = {
+            13: _compressed,
+            14: _error,
+            15: _boolean,
+            16: _real,
+            17: _inline,
+            18: shared,
+        }
+
+    def _shared(self, data: bytes, position: int) -> Value:
+        return self._strings[_LONG(data, position)[0]]
+
+    def parse(self, data: bytes) -> tuple[list[Row], list[Merge]]:
+        rows: list[Row] = []
+        merges: list[Merge] = []
+        cells: list[Cell] = []
+        column = -1
+        long, short = self._long, self._short
+        for kind, start, _ in _records(data):
+            decode: Any = long.get(kind)
+            if decode is not None:
+                column, style = _LONG(data, start)[0], _LONG(data, start + 4)[0] & 0xFFFFFF
+                cells.append((column, decode(data, start + 8), style))
+            elif kind == _ROW:
+                self._count.add(len(cells))
+                cells, column = [], -1
+                rows.append(_row(data, start, cells))
+            elif kind == 1:
+                column = _LONG(data, start)[0]
+            elif 12 <= kind <= 18:
+                column += 1
+                decode = short.get(kind)
+                if decode is not None:
+                    style = _LONG(data, start)[0] & 0xFFFFFF
+                    cells.append((column, decode(data, start + 4), style))
+            elif kind == _MERGE:
+                first_row, last_row, first_column, last_column = _FOUR(data, start)
+                merges.append(Merge(first_row + 1, last_row + 1, first_column, last_column))
+        self._count.add(len(cells))
+        return _checked(rows), merges
+
+
+def _row(data: bytes, start: int, cells: list[Cell]) -> Row:
+    look = data[start + 11]
+    return Row(_LONG(data, start)[0] + 1, cells, look & 7, bool(look & 0x10))
+
+
+def _checked(rows: list[Row]) -> list[Row]:
+    filled = [row for row in rows if row.cells]
+    for row in filled:
+        if row.number > MAX_ROW or any(cell[0] >= MAX_COLUMN for cell in row.cells):
+            raise Corrupt(f"xlsb: ячейка вне листа, строка {row.number}")
+    return sorted(filled, key=lambda row: row.number)

@@ -1,0 +1,10 @@
+"""Real PostgreSQL, NATS and S3 servers from wheels, for development, demonstration and tests."""
+
+from armka.stack.errors import StackError
+from armka.stack.nats import NatsServer
+from armka.stack.object_store import ObjectServer
+from armka.stack.postgres import PostgresServer
+from armka.stack.server import Server
+from armka.stack.whole import Stack
+
+__all__ = ["NatsServer", "ObjectServer", "PostgresServer", "Server", "Stack", "StackError"]

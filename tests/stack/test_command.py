@@ -1,0 +1,244 @@
+"""`armka stack --data DIR`, from outside."""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import asyncpg
+import httpx
+import nats
+import pytest
+
+from armka.stack.s3_request import S3Keys, request
+
+from .conftest import Running, assert_gone, exists, wait_for
+
+Start = Callable[..., Running]
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+def s3(env: dict[str, str], method: str, key: str, body: bytes = b"") -> tuple[int, bytes]:
+    keys = S3Keys(env["S3_ACCESS_KEY_ID"], env["S3_SECRET_ACCESS_KEY"], env["S3_REGION"])
+    port = httpx.URL(env["S3_ENDPOINT_URL"]).port
+    assert port
+    return request(port, keys, method, f"/{env['S3_BUCKET']}/{key}", body, timeout=10)
+
+
+async def query(env: dict[str, str], statement: str) -> object:
+    connection = await asyncpg.connect(env["DATABASE_URL"], timeout=10)
+    try:
+        return await connection.fetchval(statement)
+    finally:
+        await connection.close()
+
+
+async def test_env_names_three_servers_that_serve(run_stack: Start) -> None:
+    """DIR/env has exactly the fixed names, and each address works at once."""
+    running = run_stack()
+    env = running.ready()
+    assert list(env) == [
+        "DATABASE_URL",
+        "NATS_URL",
+        "S3_ENDPOINT_URL",
+        "S3_BUCKET",
+        "S3_ACCESS_KEY_ID",
+        "S3_SECRET_ACCESS_KEY",
+        "S3_REGION",
+    ]
+    assert env["S3_BUCKET"] == "arm-ka"
+    assert s3(env, "PUT", "оборотка 2025.xls", b"\xd0\xcf")[0] == 200
+    assert s3(env, "GET", "оборотка 2025.xls") == (200, b"\xd0\xcf")
+    assert await query(env, "select current_setting('server_version_num')::int / 10000") == 18
+    assert await query(env, "select upper('оборотка')") == "ОБОРОТКА"
+    assert await query(env, "select current_setting('fsync')") == "on"
+    assert await query(env, "show max_connections") == "200"
+    client = await nats.connect(env["NATS_URL"])
+    stream = await client.jetstream().add_stream(name="TRIAL", subjects=["trial.>"])
+    assert stream.config.storage == "file"
+    await client.close()
+    assert running.end() == 0
+    assert f"ready: {running.env_file}" in running.out.read_text()
+    lines = running.err.read_text().splitlines()
+    assert sorted(line.split(":")[0] for line in lines) == ["nats", "postgres", "s3"]
+
+
+async def test_servers_refuse_whoever_has_not_the_secrets(run_stack: Start) -> None:
+    """Another password, other keys or none get nothing, and the secrets are private files."""
+    running = run_stack()
+    env = running.ready()
+    wrong = env | {"DATABASE_URL": re.sub(":[0-9a-f]{64}@", ":wrong@", env["DATABASE_URL"])}
+    with pytest.raises(asyncpg.InvalidPasswordError):
+        await query(wrong, "select 1")
+    assert s3(env | {"S3_SECRET_ACCESS_KEY": "wrong"}, "GET", "x")[0] == 403
+    assert httpx.get(f"{env['S3_ENDPOINT_URL']}/arm-ka/x").status_code == 403
+    assert running.data.stat().st_mode & 0o777 == 0o700
+    private = [running.env_file, *running.data.glob("*/secrets.json"), *running.data.glob("*.log")]
+    assert len(private) == 6
+    assert {path.stat().st_mode & 0o777 for path in private} == {0o600}
+
+
+@linux_only
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+async def test_nothing_is_left_behind(run_stack: Start, number: int) -> None:
+    """SIGTERM and Ctrl-C exit with 0 and leave no process, no env; `kill -9` leaves no process."""
+    running = run_stack()
+    env = running.ready()
+    held = await asyncpg.connect(env["DATABASE_URL"])  # a client that stays does not hold it up
+    below = running.descendants()
+    assert len(below) > 6, "three guards, three servers, PostgreSQL's own children"
+    status = running.end(number)
+    assert_gone(below)
+    assert not [
+        path
+        for port in re.findall(r"-[a-z0-9.]*port[a-z.]*=(\d+)", " ".join(below.values()))
+        for path in Path("/tmp").glob(f"seaweedfs-*-{port}.sock")
+    ]
+    if number != signal.SIGKILL:
+        assert status == 0
+        assert not running.env_file.exists()
+    held.terminate()
+
+
+@linux_only
+def test_a_server_ends_even_if_its_guard_is_killed(run_stack: Start) -> None:
+    """`kill -9` of everything between the user and the servers, at once, leaves no server."""
+    running = run_stack()
+    running.ready()
+    below = running.descendants()
+    guards = [pid for pid, line in below.items() if line.rstrip().endswith("guard.py")]
+    assert len(guards) == 3
+    subprocess.run(["kill", "-9", str(running.process.pid), *map(str, guards)], check=True)
+    running.process.wait()
+    assert_gone(below)
+
+
+@linux_only
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+async def test_data_outlives_the_stack(run_stack: Start, number: int) -> None:
+    """What was stored before SIGTERM or `kill -9` is there at the next start, started at once."""
+    first = run_stack()
+    env = first.ready()
+    await query(env, "create table kept as select 42 as answer")
+    assert s3(env, "PUT", "kept", b"42")[0] == 200
+    client = await nats.connect(env["NATS_URL"])
+    await client.jetstream().add_stream(name="KEPT", subjects=["kept"])
+    await client.jetstream().publish("kept", b"42")
+    await client.close()
+    first.end(number)
+    second = run_stack()
+    if number == signal.SIGKILL:
+        wait_for(lambda: "ready" in second.out.read_text(), "the second start")
+    env = second.ready()
+    assert await query(env, "select answer from kept") == 42
+    assert s3(env, "GET", "kept") == (200, b"42")
+    client = await nats.connect(env["NATS_URL"])
+    assert (await client.jetstream().get_msg("KEPT", 1)).data == b"42"
+    await client.close()
+    assert second.end() == 0
+
+
+def test_a_stale_env_is_gone_before_anything_starts(run_stack: Start, tmp_path: Path) -> None:
+    """A reader of DIR/env never gets a killed run's addresses once the next run has begun."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "lock").touch()
+    (data / "env").write_text("DATABASE_URL=postgresql://nobody-is-here\n")
+    running = run_stack(data)
+    wait_for(lambda: (data / "nats.log").exists(), "the first server")
+    env_file = data / "env"
+    assert not env_file.exists() or "nobody-is-here" not in env_file.read_text()
+
+
+def test_the_same_folder_is_refused_and_the_first_goes_on(run_stack: Start) -> None:
+    """A second stack on a used folder says who uses it, exits with 1 and harms nothing."""
+    first = run_stack()
+    env = first.ready()
+    second = run_stack()
+    assert second.process.wait(30) == 1
+    assert f"is in use by process {first.process.pid}" in first.err.read_text()
+    assert first.process.poll() is None
+    assert first.ready() == env
+
+
+def test_two_stacks_run_side_by_side(run_stack: Start, tmp_path: Path) -> None:
+    """Other folders, other ports, other secrets."""
+    pair = [run_stack(tmp_path / name) for name in ("one", "two")]
+    one, two = (running.ready() for running in pair)
+    same = {key for key in one if one[key] == two[key]}
+    assert same == {"S3_BUCKET", "S3_REGION"}
+    assert [s3(env, "PUT", "mine", b"1")[0] for env in (one, two)] == [200, 200]
+    assert [running.end() for running in pair] == [0, 0]
+
+
+@linux_only
+@pytest.mark.parametrize(
+    ("program", "name"), [("postgres", "postgres"), ("nats-server", "nats"), ("weed", "s3")]
+)
+def test_a_server_that_dies_is_reported(run_stack: Start, program: str, name: str) -> None:
+    """The stack says which server died and shows the end of its log, ends the rest, exits with 1."""
+    running = run_stack()
+    running.ready()
+    below = running.descendants()
+    pid = running.pid_of(program)
+    subprocess.run(["kill", "-9", str(pid)], check=True)
+    assert running.process.wait(30) == 1
+    said = running.err.read_text()
+    assert f"{name} (pid {pid}) ended unexpectedly (exit status 137)" in said
+    assert str(running.data / f"{name}.log") in said
+    assert_gone(below)
+    assert not running.env_file.exists()
+
+
+def test_a_server_that_cannot_start_is_reported(run_stack: Start) -> None:
+    """Broken data: exit 1, the server's name and its own words, nothing left running."""
+    first = run_stack()
+    first.ready()
+    first.end()
+    (first.data / "postgres" / "data" / "PG_VERSION").write_text("9.6\n")
+    second = run_stack()
+    assert second.process.wait(30) == 1
+    said = first.err.read_text()
+    assert "postgres ended while starting" in said
+    assert "9.6" in said
+
+
+def test_foreign_folders_are_refused_untouched(run_stack: Start, tmp_path: Path) -> None:
+    """A folder with other things in it is neither used nor changed."""
+    data = tmp_path / "documents"
+    data.mkdir(mode=0o755)
+    (data / "letter.txt").write_text("dear")
+    running = run_stack(data)
+    assert running.process.wait(30) == 1
+    assert "is not empty" in running.err.read_text()
+    assert data.stat().st_mode & 0o777 == 0o755
+    assert [path.name for path in data.iterdir()] == ["letter.txt"]
+
+
+def test_parents_keep_owner_and_mode(run_stack: Start, tmp_path: Path) -> None:
+    """A data folder in a private home works, and the home stays private."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    parents = [home, *home.parents]
+    before = [(path.stat().st_mode, path.stat().st_uid, path.stat().st_gid) for path in parents]
+    running = run_stack(home / "work" / "data")
+    running.ready()
+    assert running.end() == 0
+    after = [(path.stat().st_mode, path.stat().st_uid, path.stat().st_gid) for path in parents]
+    assert after == before
+
+
+def test_a_signal_while_it_starts_leaves_nothing(run_stack: Start) -> None:
+    """SIGTERM before it is ready: exit 0, no process, no env, and the next start works."""
+    running = run_stack()
+    wait_for(lambda: (running.data / "postgres.log").exists(), "the first server")
+    below = running.descendants()
+    assert running.end() == 0
+    assert_gone(below)
+    again = run_stack()
+    again.ready()
+    assert again.end() == 0
