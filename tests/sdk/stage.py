@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -16,20 +15,23 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
+from pydantic import SecretStr
 from trial_handlers import trial
 
 from armka.contract import object_keys, schema_files
 from armka.contract.vocabulary import Pipeline
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
-from armka.objects.store import ObjectStore
+from armka.objects.store import ObjectMissing, ObjectStore
 from armka.sdk.runtime import serve
 from armka.sdk.service import MissingAttempt, Service
 from armka.sdk.settings import ServiceSettings
+from armka.stack import ObjectServer
 
 REQUESTS = "files.tabular_uploaded"
 RESULTS = "files.tabular_parsed"
 _PATIENCE_SECONDS = 20.0
+_PROBE = "00000000-0000-0000-0000-000000000000"
 
 _envelopes = jsonschema_rs.validator_for(
     schema_files.load(schema_files.ENVELOPE), validate_formats=True
@@ -75,10 +77,14 @@ class Core:
     async def connect(self) -> None:
         """Connect anew, and listen."""
         self._client = await nats.connect(self.nats_url, allow_reconnect=False)
-        self._subscription = await self._client.subscribe(RESULTS, cb=self._hear)
-        await self._client.flush()
+        await self.listen()
 
-    async def go_deaf(self) -> None:
+    async def listen(self) -> None:
+        self._subscription = await self.client.subscribe(RESULTS, cb=self._hear)
+        await self.client.flush()
+
+    async def stop_listening(self) -> None:
+        """Leave the requests' side standing, with nobody for the results."""
         assert self._subscription is not None
         await self._subscription.unsubscribe()
         await self.client.flush()
@@ -88,9 +94,13 @@ class Core:
         assert self._client is not None
         return self._client
 
-    async def close(self) -> None:
-        if self._client is not None and not self._client.is_closed:
-            await self._client.close()
+    async def __aenter__(self) -> "Core":
+        await self.connect()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if not self.client.is_closed:
+            await self.client.close()
 
     async def upload(self, order: dict[str, Any] | bytes, **overrides: Any) -> dict[str, Any]:
         """Put a source that orders the handler to do something; the request for it."""
@@ -143,13 +153,32 @@ class Core:
         _result_files.validate(body)
         return dict(body)
 
+    async def deadline_of(self, request: dict[str, Any]) -> None:
+        """Wait for the deadline to pass, with what was sent before it."""
+        deadline = datetime.fromisoformat(request["reply_deadline"])
+        while datetime.now(UTC) < deadline:
+            await asyncio.sleep(0.05)
+        await self.client.flush()
+
+    async def object_of(self, request: dict[str, Any]) -> None:
+        """Wait until the result file is there."""
+        key = object_keys.result(request["file_id"], request["job_id"])
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            while True:
+                with contextlib.suppress(ObjectMissing):
+                    await self.store.get(key, limit=10**9)
+                    return
+                await asyncio.sleep(0.02)
+
     def _ends(self, request: dict[str, Any]) -> list[Heard]:
         return [it for it in self.of(request) if it.status != "processing"]
 
     async def _hear(self, message: Msg) -> None:
         body = json.loads(message.data)
         _envelopes.validate(body)
-        assert "\0" not in json.dumps(body)
+        assert "\0" not in str(body)
+        if body["file_id"] == _PROBE:
+            return
         headers = message.headers or {}
         async with self._news:
             self.heard.append(Heard(body, headers["Nats-Msg-Id"], message.reply))
@@ -177,8 +206,19 @@ def new_request(bucket: str, **overrides: Any) -> dict[str, Any]:
     return request | overrides
 
 
+def object_settings_of(server: ObjectServer) -> ObjectSettings:
+    """The settings by which a service finds this server."""
+    env = server.env()
+    return ObjectSettings(
+        endpoint_url=env["S3_ENDPOINT_URL"],
+        bucket=env["S3_BUCKET"],
+        access_key_id=SecretStr(env["S3_ACCESS_KEY_ID"]),
+        secret_access_key=SecretStr(env["S3_SECRET_ACCESS_KEY"]),
+    )
+
+
 QUICK = ServiceSettings(
-    concurrency=2, memory_mb=200, time_limit_seconds=10, drain_seconds=5, repeat_seconds=0.2
+    concurrency=2, memory_mb=200, time_limit_seconds=10, drain_seconds=2, repeat_seconds=0.2
 )
 
 
@@ -221,14 +261,10 @@ async def _answers(nats_url: str, done: "asyncio.Task[None]") -> None:
             await client.publish(message.reply, b'{"outcome":"unknown_job"}')
 
     await client.subscribe(RESULTS, cb=hear)
-    probe = json.dumps({"job_id": job, "file_id": str(uuid4()), "attempt": 1}).encode()
+    probe = json.dumps({"job_id": job, "file_id": _PROBE, "attempt": 1}).encode()
     async with asyncio.timeout(_PATIENCE_SECONDS):
         while not heard.is_set() and not done.done():
             await client.publish(REQUESTS, probe)
             await asyncio.sleep(0.05)
     await client.close()
     assert not done.done(), done.exception()
-
-
-def exists(path: Path) -> bool:
-    return path.exists()

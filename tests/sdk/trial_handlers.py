@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -69,7 +71,8 @@ def _exit(order: dict[str, Any], source: Source) -> Never:
 
 
 def _refuse(order: dict[str, Any], source: Source) -> Never:
-    raise Refused(ErrorCode(order.get("code", "INVALID_DOCUMENT")), order["message"])
+    code = ErrorCode(order.get("code", "INVALID_DOCUMENT"))
+    raise Refused(code, order["message"] * order.get("times", 1))
 
 
 def _raise(order: dict[str, Any], source: Source) -> Never:
@@ -100,6 +103,7 @@ def _document(
     title: str, lines: int, checks: list[str], amount: str = "1500000.00"
 ) -> Document:
     return Document(
+        kind="OSV",
         group_schema="accounts",
         title=title,
         unit=1,
@@ -115,7 +119,7 @@ def _document(
     )
 
 
-ORDERS: dict[str, Callable[[dict[str, Any], Source], Recognition]] = {
+ORDERS: dict[str, Callable[[dict[str, Any], Source], Any]] = {
     "read": _read,
     "describe": _describe,
     "wait": _wait,
@@ -124,6 +128,10 @@ ORDERS: dict[str, Callable[[dict[str, Any], Source], Recognition]] = {
     "allocate": _allocate,
     "exit": _exit,
     "abort": lambda order, source: os.abort(),
+    "kill": lambda order, source: os.kill(os.getpid(), signal.SIGKILL),
+    "leave": lambda order, source: sys.exit(1),
+    "surrogate": lambda order, source: _read({"title": "\ud800"}, source),
+    "hoard output": lambda order, source: _read({"lines": 1000}, source),
     "refuse": _refuse,
     "raise": _raise,
     "panic": _panic,

@@ -67,7 +67,8 @@ class Running:
             except (FileNotFoundError, ProcessLookupError):
                 continue
             listing[int(entry.name)] = (parent, command)
-        found, level = {}, {self.process.pid}
+        found: dict[int, str] = {}
+        level = {self.process.pid}
         while level:
             level = {pid for pid, (parent, _) in listing.items() if parent in level}
             found |= {pid: listing[pid][1] for pid in level}
@@ -85,7 +86,7 @@ class Running:
     def end(self, number: int = signal.SIGTERM) -> int:
         """Signal it and wait for its exit; the exit status."""
         self.process.send_signal(number)
-        return self.process.wait(BOUND_SECONDS)
+        return int(self.process.wait(BOUND_SECONDS))
 
 
 def assert_gone(pids: dict[int, str]) -> None:

@@ -4,13 +4,15 @@ import asyncio
 import signal
 import sys
 from collections.abc import Coroutine
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from armka.stack import Server, Stack, StackError
+if TYPE_CHECKING:
+    from armka.stack import Server, Stack
 
 
 def stack(
@@ -25,8 +27,11 @@ def stack(
 ) -> None:
     """Run real PostgreSQL, NATS and S3 servers on loopback until SIGTERM or Ctrl-C.
 
-    When all of them serve, DIR/env holds their addresses as KEY=value lines; it is gone when they are.
+    When all of them serve, DIR/env holds their addresses as KEY=value lines; when they end, it is
+    removed.
     """
+    from armka.stack import Stack, StackError
+
     try:
         asyncio.run(_run(Stack(data)))
     except StackError as error:
@@ -34,7 +39,7 @@ def stack(
         raise typer.Exit(1) from None
 
 
-async def _run(servers: Stack) -> None:
+async def _run(servers: "Stack") -> None:
     stopped = _stop_signal()
     try:
         if await _unless(stopped, _start(servers)):
@@ -66,19 +71,20 @@ async def _unless(stopped: asyncio.Event, work: Coroutine[object, None, None]) -
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _start(servers: Stack) -> None:
+async def _start(servers: "Stack") -> None:
     console = Console(stderr=True)
 
-    def ready(server: Server, seconds: float) -> None:
+    def ready(server: "Server", seconds: float) -> None:
         console.print(
             f"{server.name}: ready in {seconds:.1f} s on port {server.port}", highlight=False
         )
 
-    if not console.is_terminal:
-        return await servers.start(ready)
-    with console.status("Starting PostgreSQL, NATS and S3 …"):
+    waiting: AbstractContextManager[object] = nullcontext()
+    if console.is_terminal:
+        waiting = console.status("Starting PostgreSQL, NATS and S3 …")
+    with waiting:
         await servers.start(ready)
 
 
-async def _fail_when_one_dies(servers: Stack) -> None:
+async def _fail_when_one_dies(servers: "Stack") -> None:
     raise await servers.died()

@@ -6,7 +6,6 @@ from uuid import UUID
 import msgspec
 
 from armka.contract.fields import (
-    SCHEMA_VERSION,
     Id,
     Instant,
     ObjectRef,
@@ -20,7 +19,7 @@ from armka.contract.vocabulary import FileType, Pipeline
 class RecognitionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One file to recognise; passes `recognition-request.schema.json`."""
 
-    schema_version: Version = msgspec.field(default=SCHEMA_VERSION)
+    schema_version: Version
     job_id: Id
     file_id: Id
     pipeline: Pipeline

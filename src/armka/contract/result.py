@@ -101,7 +101,7 @@ class DocumentSource(_Part, frozen=True, kw_only=True, omit_defaults=True):
 class Document(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """One trial balance (ОСВ)."""
 
-    kind: Literal["OSV"] = msgspec.field(default="OSV")
+    kind: Literal["OSV"]
     group_schema: Family
     title: str
     organisation: Organisation | None = None

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Generator
 from importlib.metadata import version
 from typing import Any
 
@@ -163,8 +163,16 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-async def serve(settings: Settings, bound: socket.socket) -> None:
-    """Run a core on a bound socket until SIGTERM or SIGINT."""
+class _Server(uvicorn.Server):
+    """Leaves the signals to the command that runs it, so that SIGTERM ends in exit code 0."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+async def serve(settings: Settings, bound: socket.socket, stop: asyncio.Event) -> None:
+    """Run a core on a bound socket until `stop` is set, then drain it."""
     config = uvicorn.Config(
         Core(settings).app(),
         log_config=None,
@@ -172,6 +180,12 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
         timeout_graceful_shutdown=_HTTP_GRACE_SECONDS,
         server_header=False,
     )
+    server = _Server(config)
     host, port = bound.getsockname()[:2]
+    serving = asyncio.create_task(server.serve(sockets=[bound]))
     log.info("core listens", url=f"http://{host}:{port}")
-    await uvicorn.Server(config).serve(sockets=[bound])
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+    server.should_exit = True
+    stopping.cancel()
+    await serving

@@ -56,31 +56,32 @@ class Deliverer:
     at once: what the old one carried may be lost.
     """
 
-    def __init__(self, connection: Connection, *, pause_seconds: float) -> None:
+    def __init__(self, connection: Connection, *, pause_seconds: float, last_chance_seconds: float = LAST_CHANCE_SECONDS) -> None:
         self._connection = connection
+        self._last_chance_seconds = last_chance_seconds
         self._pause_seconds = pause_seconds
         self._renewed = asyncio.Event()
         connection.on_connect(self._renew)
 
     async def deliver(self, message: Outgoing, *, until: float) -> Answer | None:
-        """Send until somebody answers, or until the Unix time `until`: then None. Raises TooLargeToSend.
+        """Send until somebody answers, or until Unix time `until`: then None.
 
-        A first sending is owed even after `until`; it has LAST_CHANCE_SECONDS.
+        The first sending is owed even after `until`, and has `last_chance_seconds`. Raises
+        TooLargeToSend.
         """
-        seconds = max(until - time.time(), LAST_CHANCE_SECONDS)
         try:
-            async with asyncio.timeout(seconds):
-                return await self._repeat(message)
+            async with asyncio.timeout(max(until - time.time(), self._last_chance_seconds)):
+                return await self._repeat(message, until)
         except TimeoutError:
             return None
 
-    async def _repeat(self, message: Outgoing) -> Answer:
+    async def _repeat(self, message: Outgoing, until: float) -> Answer | None:
         pause = self._pause_seconds
         while True:
             await self._connection.wait_live()
             renewed = self._renewed
             answer = await self._send(message, pause * random.uniform(1, 1 + _JITTER), renewed)
-            if answer is not None:
+            if answer is not None or time.time() >= until:
                 return answer
             longer = min(2 * pause, _LONGEST_PAUSE_SECONDS)
             pause = self._pause_seconds if renewed.is_set() else longer

@@ -1,8 +1,9 @@
-"""The trial balance (оборотно-сальдовая ведомость, ОСВ), pure: a grid of cells becomes checked documents.
+"""The trial balance (оборотно-сальдовая ведомость, ОСВ), pure: a grid of cells becomes checked
+documents.
 
-Nothing here does I/O or knows a file format. Readers of any kind (spreadsheets, recognised images) hand over a
-`grid.Grid`; `trial_balance.read` answers with documents of the contract or says as an exception what the grid is
-instead.
+Nothing here does I/O or knows a file format. Readers of any kind (spreadsheets, recognised images)
+hand over a `grid.Grid`; `trial_balance.read` answers with documents of the contract or says as an
+exception what the grid is instead.
 
 - `grid`          - what a reader hands over: rows of cells with their number formats, outline levels, merges
 - `number_format` - what a number format says about the number under it

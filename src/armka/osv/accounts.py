@@ -1,7 +1,6 @@
 """Account codes (счёт, субсчёт) as 1С writes them: 60, 60.01, 76.АВ, 90.01.1, 20.Н, 001, МЦ.04."""
 
 import re
-from functools import lru_cache
 
 import msgspec
 
@@ -23,9 +22,10 @@ class Account(msgspec.Struct, frozen=True):
     name: str = ""
 
 
-@lru_cache(maxsize=65536)
 def parse(text: str) -> Account | None:
-    """Read a cell of an account column, "60.01" or "60.01, Расчеты с поставщиками"; None: there is no code in it."""
+    """Read a cell of an account column, "60.01" or "60.01, Расчеты с поставщиками"; None: there is
+    no code in it.
+    """
     bare = " ".join(text.split())
     if _DATE.match(bare):
         return None
@@ -41,8 +41,20 @@ def is_off_balance(code: str) -> bool:
 
 
 def is_known_form(code: str) -> bool:
-    """Whether the code has a form of the Russian chart of accounts: two digits, 0 and two digits, or letters."""
+    """Whether the code has a form of the Russian chart of accounts: two digits, 0 and two digits,
+    or letters.
+    """
     return _KNOWN.fullmatch(code) is not None
+
+
+def other_plan(code: str) -> str | None:
+    """Which other chart of accounts, by its layout family, the code's head belongs to; None: it may
+    be ours.
+    """
+    head = code.partition(".")[0]
+    if len(head) < 3 or not head.isdigit() or (len(head) == 3 and head[0] == "0"):
+        return None
+    return {3: "budget", 4: "four_digit_plan"}.get(len(head), "nfo_eps")
 
 
 def ancestors(code: str) -> list[str]:

@@ -1,6 +1,8 @@
-"""Amounts, exact: a stored value or a text becomes an integer, or the fact that it cannot be read. Never a guess.
+"""Amounts, exact: a stored value or a text becomes an integer, or the fact that it cannot be read.
+Never a guess.
 
-An amount is an integer of millionths of the document's unit (`SCALE`), the finest that the contract carries.
+An amount is an integer of millionths of the document's unit (`SCALE`), the finest that the contract
+carries.
 """
 
 import re
@@ -15,8 +17,10 @@ from armka.osv.number_format import Shows, understand
 DECIMALS = 6
 SCALE = 10**DECIMALS
 KOPECK = SCALE // 100
+RAW = 200  # how much of a cell's text is kept
 LIMIT = 10**18 * SCALE  # the contract's 18 digits before the point
 
+_CENTS = [f".{cents:02d}" for cents in range(100)]
 _SPACES = re.compile("[ \u00a0\u202f\u2009\u2007]")
 _MINUS = re.compile("^[-\u2212\u2013]")
 _SPACED = re.compile(r"(\d{1,3}(?: \d{3})+|\d+)(?:[.,](\d{1,6}))?")
@@ -27,7 +31,9 @@ _DASH = re.compile("[-\u2212\u2013\u2014]+")
 
 
 class Unreadable(msgspec.Struct, frozen=True, gc=False):
-    """A cell that has something in it which is no amount. `suggested` is what it may mean; nobody uses it unasked."""
+    """A cell that holds something which is no amount; `suggested` is what it may mean, and nobody
+    uses it unasked.
+    """
 
     raw: str
     suggested: int | None = None
@@ -39,13 +45,14 @@ Amount = int | Unreadable | None
 def reader(styles: list[Style], unit: int) -> Callable[[Value, int], Amount]:
     """Make the function that reads a cell's value under its style.
 
-    A stored float is rounded to the kopeck of the document's unit, or to the format's decimals where those are more:
-    what lies below is noise of binary arithmetic (-1922584.8800000001). None: the cell is empty.
+    A stored float is rounded to the kopeck of the document's unit, or to the format's decimals
+    where those are more: what lies below is noise of binary arithmetic (-1922584.8800000001). None:
+    the cell is empty.
     """
     kopeck = 2 + len(str(unit)) - 1
     digits = [_digits(style, kopeck) for style in styles]
     powers = [10.0**n for n in range(DECIMALS + 1)]
-    rests = [10 ** (DECIMALS - n) for n in range(DECIMALS + 1)]
+    rests = [SCALE // 10**n for n in range(DECIMALS + 1)]
 
     def read(value: Value, style: int) -> Amount:
         if type(value) is not float:
@@ -64,7 +71,9 @@ def reader(styles: list[Style], unit: int) -> Callable[[Value, int], Amount]:
 
 
 def _digits(style: Style, kopeck: int) -> int | None:
-    """To how many decimals a number under this style is exact; None: the style shows something else than it."""
+    """To how many decimals a number under this style is exact; None: the style shows something else
+    than it.
+    """
     shown = understand(style.number_format)
     if shown.shows is not Shows.NUMBER:
         return None
@@ -73,7 +82,7 @@ def _digits(style: Style, kopeck: int) -> int | None:
 
 def _other(value: Value, places: int | None) -> Amount:
     if isinstance(value, CellError | bool):
-        return Unreadable(str(value))
+        return Unreadable(str(value)[:RAW])
     if isinstance(value, str):
         return of_text(value)
     return Unreadable(show(value)) if places is None else _number(value, places)
@@ -85,7 +94,9 @@ def _number(value: float | Decimal, places: int) -> Amount:
 
 
 def of_number(value: float | Decimal, places: int) -> int | None:
-    """Round a stored number half up to `places` decimals; None where it has more digits than an amount may have."""
+    """Round a stored number half up to `places` decimals; None where it has more digits than an
+    amount may have.
+    """
     exact = value if isinstance(value, Decimal) else Decimal(repr(value))
     try:
         rounded = exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
@@ -96,19 +107,21 @@ def of_number(value: float | Decimal, places: int) -> int | None:
 
 
 def of_text(text: str) -> Amount:
-    """Read an amount written as text: "1 234,56", "(87 513,60)", "−5"; None where the text is blank.
+    """Read an amount written as text: "1 234,56", "(87 513,60)", "−5"; None where the text is
+    blank.
 
-    What can be read in two ways ("1,234") is unreadable, and so is a dash, with what it usually means as suggestion.
+    What can be read in two ways ("1,234") is unreadable, and so is a dash, with what it usually
+    means as suggestion.
     """
     bare = _SPACES.sub(" ", text).strip()
     if not bare:
         return None
     if _DASH.fullmatch(bare):
-        return Unreadable(text, 0)
+        return Unreadable(text[:RAW], 0)
     body, negative = _unsigned(bare)
     amount = _positive(body)
     if amount is None:
-        return Unreadable(text)
+        return Unreadable(text[:RAW])
     return -amount if negative else amount
 
 
@@ -145,8 +158,9 @@ def show(value: Value) -> str:
 
 def to_text(amount: int) -> str:
     """An amount as the contract's decimal string: at least two decimals, more where there are more."""
-    sign, amount = ("-", -amount) if amount < 0 else ("", amount)
-    whole, rest = divmod(amount, SCALE)
-    if not rest % KOPECK:
-        return f"{sign}{whole}.{rest // KOPECK:02d}"
-    return f"{sign}{whole}.{rest:06d}".rstrip("0")
+    if amount < 0:
+        return f"-{to_text(-amount)}"
+    kopecks, finer = divmod(amount, KOPECK)
+    whole, cents = divmod(kopecks, 100)
+    text = f"{whole}{_CENTS[cents]}"
+    return text if not finer else f"{text}{finer:04d}".rstrip("0")

@@ -1,7 +1,10 @@
-"""The rows under a header, each with its kind: account, group, total. What fits no kind stops the reading."""
+"""The rows under a header, each with its kind: account, group, total. What fits no kind stops the
+reading.
+"""
 
 import re
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from enum import Enum
 
 import msgspec
@@ -31,7 +34,9 @@ Six = list[int | None]
 
 
 class Total(Enum):
-    """Which total a row is: the usual one, with balances expanded (развернутое), or of off-balance accounts."""
+    """Which total a row is: the usual one, with balances expanded (развернутое), or of off-balance
+    accounts.
+    """
 
     PLAIN = "plain"
     EXPANDED = "expanded"
@@ -39,7 +44,9 @@ class Total(Enum):
 
 
 class Entry(msgspec.Struct):
-    """A row of the table. `outline` is its outline level, `row` its number on the sheet; `n` counts from 1."""
+    """A row of the table. `outline` is its outline level, `row` its number on the sheet; `n` counts
+    from 1.
+    """
 
     n: int
     row: int
@@ -106,7 +113,9 @@ def read(grid: Grid, header: Header, start: int, amount: Callable[[Value, int], 
 
 
 def _above_header(rows: list[Row], index: int, start: int) -> int:
-    """Back from the next table's header over the lines above it, which tell that table's particulars."""
+    """Back from the next table's header over the lines above it, which tell that table's
+    particulars.
+    """
     while index > start and not any(isinstance(cell[1], float) for cell in rows[index - 1].cells):
         index -= 1
     return index
@@ -129,7 +138,7 @@ def _parts(cells: Iterable[Cell], header: Header, amount: Callable[[Value, int],
                 parts.label, parts.label_style = value, style
         elif header.name and header.name[0] <= column <= header.name[1]:
             parts.name = parts.name or " ".join(str(value).split())
-        elif last < column < header.amounts[5] and isinstance(value, float):
+        elif last < column < header.amounts[5] and isinstance(value, float | Decimal):
             parts.stray = column
     return parts
 
@@ -160,11 +169,12 @@ class _Reading:
         if parts.stray is not None:
             self._strays.append(Stray(row.number, "число стоит вне колонок таблицы"))
         account = self._account(parts)
+        if account is not None:
+            self._take_account(row, parts, account)
+            return
         text = plain(str(parts.label or "")) or plain(parts.name)
         if _TOTAL.match(text):
             self._total(row, parts, text)
-        elif account is not None:
-            self._take_account(row, parts, account)
         elif parts.has_amount:
             self._take_other(row, parts, text)
 
@@ -173,7 +183,7 @@ class _Reading:
         if label is None or isinstance(label, CellError | bool):
             return None
         if isinstance(label, str):
-            return None if _PERIOD.match(plain(label)) else accounts.parse(label)
+            return accounts.parse(label)
         code = show_code(label, self._styles[parts.label_style].number_format)
         return accounts.parse(code) if code else None
 
@@ -193,14 +203,9 @@ class _Reading:
         self._accounts.add(account.code)
 
     def _refuse_other_plans(self, row: Row, code: str) -> None:
-        head = code.partition(".")[0]
-        where = f"счет «{code}» в строке {row.number}"
-        if head.isdigit() and len(head) == 4:
-            raise LayoutNotRead("four_digit_plan", where)
-        if head.isdigit() and len(head) == 5:
-            raise LayoutNotRead("nfo_eps", where)
-        if head.isdigit() and len(head) == 3 and head[0] != "0":
-            raise LayoutNotRead("budget", where)
+        family = accounts.other_plan(code)
+        if family is not None:
+            raise LayoutNotRead(family, f"счет «{code}» в строке {row.number}")
 
     def _total(self, row: Row, parts: _Parts, text: str) -> None:
         entry = self._add(
@@ -217,6 +222,9 @@ class _Reading:
         if not parts.has_number:
             if any(map(_hides_amount, parts.amounts)):
                 self._strays.append(Stray(row.number, "строка без счета, суммы в ней не читаются"))
+            return
+        if isinstance(parts.label, CellError):
+            self._strays.append(Stray(row.number, "суммы есть, а вместо счета ошибка"))
             return
         if self.total_seen:
             self._strays.append(
@@ -247,7 +255,9 @@ class _Reading:
 
 
 def _hides_amount(amount: Amount) -> bool:
-    """Whether what cannot be read may have been an amount, and is not mere words (a signature, a repeated header)."""
+    """Whether what cannot be read may have been an amount, and is not mere words (a signature, a
+    repeated header).
+    """
     return isinstance(amount, Unreadable) and not re.fullmatch(r"[^\d#]*[^\W\d][^\d#]*", amount.raw)
 
 

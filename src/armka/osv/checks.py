@@ -1,8 +1,9 @@
 """What must hold in a trial balance (R1, R3, R4, R5), and what was seen on the way (R8, R10, R11).
 
-Each failure names its rule, lines, column, what was expected and what stands there, and says it to a person. An amount
-may be off by the document's own step (a kopeck, or the last printed digit where the unit is thousands or millions) for
-each addend; more is an error. Less, where honest rounding cannot explain it, is a warning: no difference goes unsaid.
+Each failure names its rule, lines, column, what was expected and what stands there, and says it to
+a person. An amount may be off by the document's own step (a kopeck, or the last printed digit where
+the unit is thousands or millions) for each addend; more is an error. Less, where honest rounding
+cannot explain it, is a warning: no difference goes unsaid.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +49,9 @@ def run(body: Body, unit: int) -> list[Check]:
 
 
 def derived(entry: Entry) -> tuple[int, int] | None:
-    """The one amount of a row that cannot be read, as R1 gives it: (which of the six, amount); None: R1 does not."""
+    """The one amount of a row that cannot be read, as R1 gives it: (which of the six, amount);
+    None: R1 does not.
+    """
     if len(entry.unreadable) != 1:
         return None
     (which,) = entry.unreadable
@@ -74,10 +77,12 @@ def _judge(unit: int, entries: list[Entry]) -> _Judge:
 
 
 def _step(entries: list[Entry]) -> int:
-    """The last printed digit: the coarsest power of ten that divides every amount, one unit at most."""
+    """The last printed digit: the coarsest power of ten that divides every amount, one unit at
+    most.
+    """
     amounts = [amount for entry in entries for amount in entry.amounts if amount]
     for decimals in range(DECIMALS):
-        step = SCALE // 10**decimals
+        step = int(SCALE // 10**decimals)
         if not any(amount % step for amount in amounts):
             return step
     return 1
@@ -103,7 +108,9 @@ def _row_equations(entries: list[Entry], judge: _Judge) -> Iterator[Check]:
 
 
 def _trees(entries: list[Entry], judge: _Judge) -> Iterator[Check]:
-    """R3: subaccounts add up to their account; turnovers by side, balances net, since 1С shows them either way."""
+    """R3: subaccounts add up to their account; turnovers by side, balances net, since 1С shows them
+    either way.
+    """
     by_number = {entry.n: entry for entry in entries}
     for number, children in children_of(entries).items():
         parent = by_number[number]
@@ -169,7 +176,9 @@ def _totals(entries: list[Entry], tops: list[Entry], judge: _Judge) -> Iterator[
 
 
 def _double_entry(entries: list[Entry], tops: list[Entry], judge: _Judge) -> Iterator[Check]:
-    """R5: debits equal credits over the whole balance; by each total, and by the accounts where there is none."""
+    """R5: debits equal credits over the whole balance; by each total, and by the accounts where
+    there is none.
+    """
     totals = [entry for entry in entries if entry.total in (Total.PLAIN, Total.EXPANDED)]
     for debit, credit, what in _PAIRS:
         for addends, source in [(2, [total]) for total in totals] or [(2 * len(tops), tops)]:
@@ -259,7 +268,9 @@ def _check(
 
 
 def _amount(amount: int | None) -> str | None:
-    """As the contract carries it; a sum that has outgrown its 18 digits is told in the message only."""
+    """As the contract carries it; a sum that has outgrown its 18 digits is told in the message
+    only.
+    """
     return None if amount is None or abs(amount) >= 10**18 * SCALE else to_text(amount)
 
 
@@ -269,9 +280,7 @@ def _place(entry: Entry) -> str:
 
 
 def _money(amount: int) -> str:
-    whole, _, fraction = to_text(amount).partition(".")
-    return (
-        f"{int(whole):,}".replace(",", " ").replace("-", "−").rjust(1) + f",{fraction}"
-        if whole != "-0"
-        else f"−0,{fraction}"
-    )
+    """An amount for a person: 1 234,56."""
+    whole, _, fraction = to_text(abs(amount)).partition(".")
+    grouped = f"{int(whole):,}".replace(",", "\u00a0")
+    return f"{'−' if amount < 0 else ''}{grouped},{fraction}"

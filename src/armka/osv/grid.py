@@ -1,4 +1,6 @@
-"""What a reader hands over: one sheet as rows of cells, with everything that 1С says by looks alone."""
+"""What a reader hands over: one sheet as rows of cells, with everything that 1С says by looks
+alone.
+"""
 
 from decimal import Decimal
 
@@ -6,7 +8,9 @@ import msgspec
 
 
 class CellError(str):
-    """A cell that holds an error (`#REF!`) or a stored value that is no value; the text is what stands there."""
+    """A cell that holds an error (`#REF!`) or a stored value that is no value; the text is what
+    stands there.
+    """
 
     __slots__ = ()
 
@@ -20,7 +24,9 @@ Cell = tuple[int, Value, int]
 
 
 class Style(msgspec.Struct, frozen=True, gc=False):
-    """How a cell looks. `number_format` is the format code, `General` where there is none; `indent` in steps."""
+    """How a cell looks. `number_format` is the format code, `General` where there is none; `indent`
+    in steps.
+    """
 
     number_format: str = "General"
     bold: bool = False
@@ -29,7 +35,9 @@ class Style(msgspec.Struct, frozen=True, gc=False):
 
 
 class Row(msgspec.Struct):
-    """A row that has cells. `number` counts from 1 as the sheet shows it; `level` is its outline level."""
+    """A row that has cells. `number` counts from 1 as the sheet shows it; `level` is its outline
+    level.
+    """
 
     number: int
     cells: list[Cell]
@@ -47,7 +55,9 @@ class Merge(msgspec.Struct, frozen=True, gc=False):
 
 
 class Grid(msgspec.Struct):
-    """One sheet: its rows in ascending order, without the rows that have no cells; a hidden one is handed over empty."""
+    """One sheet: its rows in ascending order, without the rows that have no cells; a hidden one is
+    handed over empty.
+    """
 
     sheet: str
     rows: list[Row]

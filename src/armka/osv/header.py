@@ -1,7 +1,7 @@
 """Where a trial balance's table stands on a sheet: its six amounts, the account and the name (R12).
 
-The amounts are found by pair: Дебет and Кредит under a heading each of opening balance, turnover and closing balance,
-wherever they stand, with any decorative columns between them.
+The amounts are found by pair: Дебет and Кредит under a heading each of opening balance, turnover
+and closing balance, wherever they stand, with any decorative columns between them.
 """
 
 import re
@@ -34,7 +34,9 @@ _FAMILIES = [
 
 
 class Header(msgspec.Struct, frozen=True):
-    """Where things stand; columns count from 0, rows as the sheet numbers them, spans are inclusive."""
+    """Where things stand; columns count from 0, rows as the sheet numbers them, spans are
+    inclusive.
+    """
 
     first_row: int
     last_row: int
@@ -55,24 +57,28 @@ class _Label(msgspec.Struct, frozen=True):
     side: Side
 
 
-def find(grid: Grid, start: int) -> tuple[Header, int] | None:
-    """The first header at or below the row with index `start`, and the index of the row after it.
+def next_row(grid: Grid, start: int) -> int | None:
+    """The index of the first row at or below `start` that looks like a header's lowest row."""
+    rows = grid.rows
+    return next((index for index in range(start, len(rows)) if is_header_row(rows[index])), None)
 
-    Raises LayoutNotRead or NotTrialBalance where there is a table of debits and credits that is not of this layout.
+
+def read(grid: Grid, index: int, start: int) -> tuple[Header, int]:
+    """Read the header whose lowest row has this index; also the index of the row after it.
+
+    Rows above `start` belong to something else. Raises SheetNotRead where the table is not of a
+    layout that is read.
     """
-    for index in range(start, len(grid.rows)):
-        if is_header_row(grid.rows[index]):
-            header = _header(grid, index, start)
-            following = index + 1
-            while following < len(grid.rows) and grid.rows[following].number <= header.last_row:
-                following += 1
-            return header, following
-    return None
+    header = _header(grid, index, start)
+    following = index + 1
+    while following < len(grid.rows) and grid.rows[following].number <= header.last_row:
+        following += 1
+    return header, following
 
 
 def is_header_row(row: Row) -> bool:
     """Whether the row names debit and credit three times each, at least."""
-    if len(row.cells) < 6:
+    if sum(type(cell[1]) is str for cell in row.cells) < 6:
         return False
     sides = [side(text) for text in map(text_of, row.cells) if text]
     return sides.count(Side.DEBIT) >= 3 and sides.count(Side.CREDIT) >= 3
@@ -126,7 +132,9 @@ def _labels(row: Row, above: list[Row], merges: list[Merge]) -> Iterator[_Label]
 
 
 def _heading_over(column: int, above: list[Row], merges: list[Merge]) -> Heading | None:
-    """The nearest row above that has a heading over this column: a merged one, else the nearest to the left."""
+    """The nearest row above that has a heading over this column: a merged one, else the nearest to
+    the left.
+    """
     for row in reversed(above):
         left = [cell for cell in row.cells if cell[0] <= column and text_of(cell)]
         found = heading(text_of(left[-1])) if left else None
@@ -136,7 +144,9 @@ def _heading_over(column: int, above: list[Row], merges: list[Merge]) -> Heading
 
 
 def _reaches(first: int, column: int, row: int, merges: list[Merge]) -> bool:
-    """Whether a heading at `first` stands over `column`: within its merge, or anywhere where it is not merged."""
+    """Whether a heading at `first` stands over `column`: within its merge, or anywhere where it is
+    not merged.
+    """
     merge = _merge_at(first, row, merges)
     return merge is None or merge.last_column == merge.first_column or column <= merge.last_column
 
@@ -149,7 +159,9 @@ def _merge_at(column: int, row: int, merges: list[Merge]) -> Merge | None:
 
 
 def _placed(labels: list[_Label]) -> list[tuple[int, int]]:
-    """(which of the six, column); a balance without начало or конец is told by its place beside the turnovers."""
+    """(which of the six, column); a balance without начало or конец is told by its place beside the
+    turnovers.
+    """
     turnovers = [label.column for label in labels if label.heading is Heading.TURNOVER]
     placed = []
     for label in labels:
@@ -190,7 +202,9 @@ def _refuse_other_families(names: list[tuple[Row, Cell]]) -> None:
 def _account_and_name(
     names: list[tuple[Row, Cell]], limit: int, merges: list[Merge]
 ) -> tuple[tuple[int, int], tuple[int, int] | None]:
-    """The spans of the account's and the name's columns; no name span: one column holds both, or there are no names."""
+    """The spans of the account's and the name's columns; no name span: one column holds both, or
+    there are no names.
+    """
     account: tuple[int, int] | None = None
     name: tuple[int, int] | None = None
     left = sorted(cell[0] for _, cell in names if cell[0] < limit and text_of(cell))
@@ -214,7 +228,9 @@ def _account_and_name(
 
 
 def _span_end(column: int, row: int, merges: list[Merge], labelled: list[int], limit: int) -> int:
-    """The last column under a label: up to the next labelled one, since 1С indents codes by columns."""
+    """The last column under a label: up to the next labelled one, since 1С indents codes by
+    columns.
+    """
     merge = _merge_at(column, row, merges)
     following = next((other for other in labelled if other > column), limit)
     return max(following - 1, min(merge.last_column, limit - 1) if merge else column)
@@ -225,5 +241,5 @@ def _spans(amounts: tuple[int, ...], row: int, merges: list[Merge]) -> dict[int,
     for which, column in enumerate(amounts):
         merge = _merge_at(column, row, merges)
         last = merge.last_column if merge else column
-        spans.update({under: which for under in range(column, last + 1)})
+        spans.update(dict.fromkeys(range(column, last + 1), which))
     return spans

@@ -1,4 +1,6 @@
-"""What a number format says: how many decimals, whether the number is a date, and a code as it is shown."""
+"""What a number format says: how many decimals, whether the number is a date, and a code as it is
+shown.
+"""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +27,9 @@ class Shows(Enum):
 
 
 class NumberFormat(msgspec.Struct, frozen=True):
-    """A format, understood. `decimals` is how many it shows; None where it does not say (General, text)."""
+    """A format, understood. `decimals` is how many it shows; None where it does not say (General,
+    text).
+    """
 
     shows: Shows
     decimals: int | None
@@ -33,7 +37,9 @@ class NumberFormat(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def understand(code: str) -> NumberFormat:
-    """Read a format code; whatever has no number places and no date letters counts as a plain number."""
+    """Read a format code; whatever has no number places and no date letters counts as a plain
+    number.
+    """
     section = _first_section(code)
     bare = _LITERAL.sub("", section)
     if bare.strip().lower() in ("general", "@", ""):
@@ -86,7 +92,9 @@ def _fill(section: str, digits: list[str]) -> Iterator[str]:
 
 
 def _first_section(code: str) -> str:
-    """The part for positive numbers, without colours and conditions; a quoted or escaped `;` divides nothing."""
+    """The part for positive numbers, without colours and conditions; a quoted or escaped `;`
+    divides nothing.
+    """
     masked = _LITERAL.sub(lambda match: " " * len(match.group()), code)
     return _BRACKETS.sub("", code[: len(masked.partition(";")[0])])
 

@@ -7,7 +7,7 @@ import msgspec
 from armka.contract.result import Organisation, Period
 from armka.osv import period
 from armka.osv.grid import Cell, CellError, Row
-from armka.osv.reports import Announced, announced, title_of
+from armka.osv.reports import Announced, UnitNotRead, announced, title_of
 from armka.osv.wording import plain, text_of
 
 _LEGAL_FORM = re.compile(
@@ -32,21 +32,15 @@ _ROUBLES = re.compile(r"\bруб(?:\.|л\w+|$|\b)|₽")
 
 
 class Particulars(msgspec.Struct, frozen=True):
-    """What the lines above a table say; None where they do not say it. `units` are all the units they name."""
+    """What the lines above a table say; None where they do not say it. `units` are all the units
+    they name.
+    """
 
     announced: Announced | None
     organisation: Organisation | None
     period: Period | None
     currency: str | None
     units: frozenset[int]
-
-
-class UnitNotRead(Exception):  # noqa: N818 - errors are named as facts
-    """The amounts are in a unit that the contract cannot carry, or the sheet names several."""
-
-    def __init__(self, found: str) -> None:
-        super().__init__(found)
-        self.found = found
 
 
 def read(rows: list[Row]) -> Particulars:
@@ -105,7 +99,9 @@ def _legal_name(texts: list[str], title: Announced | None) -> str | None:
 
 
 def _line_above(lines: list[tuple[Row, list[Cell]]], title: Announced | None) -> str | None:
-    """1С prints the organisation right above the title: a first line of one text without a colon is it."""
+    """1С prints the organisation right above the title: a first line of one text without a colon is
+    it.
+    """
     filled = [[text_of(cell) for cell in cells] for _, cells in lines if cells]
     if title is None or len(filled) < 2 or title.title not in filled[1] or len(filled[0]) != 1:
         return None
@@ -141,7 +137,9 @@ def _inn_alone(cell: Cell) -> str | None:
 
 
 def _period(texts: list[str], title: Announced | None) -> Period | None:
-    """The title's own period, else the first line that names one; one with dates goes before one without."""
+    """The title's own period, else the first line that names one; one with dates goes before one
+    without.
+    """
     first = [title.title] if title else []
     found = [one for one in map(period.find, [*first, *texts]) if one is not None]
     return next((one for one in found if one.from_), found[0] if found else None)

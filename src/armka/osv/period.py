@@ -34,7 +34,9 @@ _Stretch = dict[str, str]
 
 
 def find(text: str) -> Period | None:
-    """The period that a line of text names; with dates where they are certain, None where it names none."""
+    """The period that a line of text names; with dates where they are certain, None where it names
+    none.
+    """
     words = plain(text)
     for lead in _LEAD.finditer(words):
         stretches, end = _stretches(words, lead.end())
@@ -111,7 +113,7 @@ def _span(stretch: _Stretch, year: int) -> _Ends | None:
     last = number * months
     return (
         (date(year, last - months + 1, 1), _last_day(year, last))
-        if 1 <= number and last <= 12
+        if number >= 1 and last <= 12
         else None
     )
 

@@ -55,27 +55,40 @@ _OTHERS = [
 ]
 
 
-class NotTrialBalance(Exception):  # noqa: N818 - errors are named as facts
-    """The sheet is no trial balance; `looks_like` says what it is instead, in the accusative, where that is known."""
+class SheetNotRead(Exception):
+    """A sheet that gives no trial balance; `explanation` says to a person why not."""
+
+    explanation: str
+
+
+class NotTrialBalance(SheetNotRead):
+    """It is none; `looks_like` says what it is instead, in the accusative, where that is known."""
 
     def __init__(self, looks_like: str | None, reason: str) -> None:
         super().__init__(looks_like, reason)
         self.looks_like = looks_like
-        self.reason = reason
+        self.explanation = (
+            f"это не оборотно-сальдовая ведомость, а похоже на {looks_like} ({reason})"
+            if looks_like
+            else f"оборотно-сальдовая ведомость не найдена: {reason}"
+        )
 
 
-class LayoutNotRead(Exception):  # noqa: N818 - errors are named as facts
-    """The sheet is a turnover report of a known family that is not read; `reason` says how that was seen."""
+class LayoutNotRead(SheetNotRead):
+    """It is a turnover report of a known family that is not read; `reason` says how that was seen."""
 
     def __init__(self, family: str, reason: str) -> None:
         super().__init__(family, reason)
         self.family = family
-        self.reason = reason
+        self.explanation = f"это {NOT_READ[family]}; такой вид отчета пока не читается ({reason})"
 
-    @property
-    def layout(self) -> str:
-        """The family as a person calls it."""
-        return NOT_READ[self.family]
+
+class UnitNotRead(SheetNotRead):
+    """Its amounts are in a unit that the contract cannot carry, or it names several."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(found)
+        self.explanation = f"единица измерения сумм не читается или названа по-разному ({found})"
 
 
 class Announced(msgspec.Struct, frozen=True):

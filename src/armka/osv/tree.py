@@ -1,7 +1,7 @@
 """Which line belongs to which: parents and levels.
 
-An account's code says its parent (90.01.1 is under 90.01); the outline only says which group of accounts it stands in,
-since an outline made by hand says nothing about accounts.
+An account's code says its parent (90.01.1 is under 90.01); the outline only says which group of
+accounts it stands in, since an outline made by hand says nothing about accounts.
 """
 
 from armka.contract.vocabulary import LineKind

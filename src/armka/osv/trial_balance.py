@@ -15,14 +15,17 @@ from armka.osv.particulars import Particulars
 from armka.osv.reports import (
     ACCOUNTS,
     ACCOUNTS_SUBACCOUNTS,
-    Announced,
     LayoutNotRead,
     NotTrialBalance,
+    SheetNotRead,
     title_of,
 )
 from armka.osv.wording import text_of
 
-_ROWS_WITH_TITLE = 60  # how far down a sheet without a table a title is looked for
+_ROWS_WITH_TITLE = (
+    60  # how far above a table, or down a sheet without one, its lines are looked for
+)
+_NO_TABLE = "на листе нет таблицы с дебетом и кредитом сальдо на начало, оборотов и сальдо на конец"
 
 
 class Reading(msgspec.Struct):
@@ -35,54 +38,45 @@ class Reading(msgspec.Struct):
 def read(grid: Grid) -> Reading:
     """Read every trial balance of a sheet, in order.
 
-    Raises NotTrialBalance where there is none, LayoutNotRead where there is one of a layout that is not read,
-    UnitNotRead where its unit cannot be carried.
+    Raises SheetNotRead where there is none; a table further down that cannot be read is a warning.
     """
     reading = Reading([], [])
     start = 0
-    while True:
-        _refuse_announced(grid, start, reading)
-        found = header.find(grid, start)
-        if found is None:
-            break
-        start = _read_table(grid, start, *found, reading)
-    if not reading.documents:
-        raise NotTrialBalance(
-            None,
-            "на листе нет таблицы с дебетом и кредитом сальдо на начало, оборотов и сальдо на конец",
+    try:
+        while (found := _next_header(grid, start)) is not None:
+            start = _read_table(grid, start, *found, reading)
+    except SheetNotRead as error:
+        if not reading.documents:
+            raise
+        reading.warnings.append(
+            f"Лист «{grid.sheet}»: еще одна таблица не прочитана: {error.explanation}"
         )
+    if not reading.documents:
+        raise NotTrialBalance(None, _NO_TABLE)
     return reading
 
 
-def _refuse_announced(grid: Grid, start: int, reading: Reading) -> None:
-    """Stop at a title that announces something else; after a table was read, its tail is no title."""
-    if reading.documents:
-        return
-    title = title_of(_lines_above(grid, start))
-    if title is None or title.trial_balance and title.family is None:
-        return
-    _refuse(title)
-
-
-def _refuse(title: Announced) -> None:
-    reason = f"заголовок «{title.title}»"
-    if title.family is not None:
-        raise LayoutNotRead(title.family, reason)
-    raise NotTrialBalance(title.looks_like, reason)
-
-
-def _lines_above(grid: Grid, start: int) -> Iterator[str]:
-    for row in grid.rows[start : start + _ROWS_WITH_TITLE]:
-        if header.is_header_row(row):
-            return
-        yield from filter(None, map(text_of, row.cells))
+def _next_header(grid: Grid, start: int) -> tuple[Header, int] | None:
+    """The next table's header; stops at a title that announces something else than a trial balance
+    to read.
+    """
+    index = header.next_row(grid, start)
+    if index is None and start:
+        return None  # what stands under the last table is no title
+    end = min(start + _ROWS_WITH_TITLE, len(grid.rows)) if index is None else index
+    above = grid.rows[max(start, end - _ROWS_WITH_TITLE) : end]
+    title = title_of(text for row in above for text in map(text_of, row.cells) if text)
+    if title is not None and title.family is not None:
+        raise LayoutNotRead(title.family, f"заголовок «{title.title}»")
+    if title is not None and title.looks_like is not None:
+        raise NotTrialBalance(title.looks_like, f"заголовок «{title.title}»")
+    return None if index is None else header.read(grid, index, start)
 
 
 def _read_table(grid: Grid, start: int, found: Header, following: int, reading: Reading) -> int:
     """Read one table into `reading`; returns the index of the first row after it."""
-    above = particulars.read(
-        [row for row in grid.rows[start:following] if row.number <= found.last_row]
-    )
+    lines = [row for row in grid.rows[start:following] if row.number <= found.last_row]
+    above = particulars.read(lines[-_ROWS_WITH_TITLE:])
     unit = particulars.unit_of(above)
     table = body.read(grid, found, following, amounts.reader(grid.styles, unit))
     if any(entry.kind is LineKind.ACCOUNT for entry in table.entries):
@@ -112,6 +106,7 @@ def _warnings(grid: Grid, above: Particulars, table: Body) -> Iterator[str]:
 
 def _document(grid: Grid, found: Header, above: Particulars, unit: int, table: Body) -> Document:
     return Document(
+        kind="OSV",
         group_schema=_family(table.entries),
         title=above.announced.title if above.announced else "",
         organisation=above.organisation,

@@ -11,7 +11,7 @@ from armka.contract.fields import SCHEMA_VERSION, ObjectRef, ServiceInfo
 from armka.contract.request import RecognitionRequest
 from armka.contract.vocabulary import ErrorCode
 from armka.messaging.messages import Outgoing
-from armka.sdk.wording import presentable
+from armka.sdk import wording
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,7 @@ class Replies:
 
     def mismatch(self, job_id: UUID, file_id: UUID, attempt: int, reason: str) -> Outgoing:
         """Write the `SCHEMA_MISMATCH` envelope of an invalid request (C4.2)."""
-        verdict = NotRecognised(
-            ErrorCode.SCHEMA_MISMATCH, f"The request does not keep the contract: {reason}"
-        )
+        verdict = NotRecognised(ErrorCode.SCHEMA_MISMATCH, wording.mismatch(reason))
         envelope = _ending(str(job_id), str(file_id), self._service, verdict, None)
         return self._message(envelope, message_ids.of_result(job_id, attempt))
 
@@ -85,7 +83,7 @@ def _ending(
             file_id=file_id,
             service=service,
             metrics=metrics,
-            error=ErrorInfo(verdict.code, presentable(verdict.message)),
+            error=ErrorInfo(verdict.code, wording.presentable(verdict.message)),
         )
     kind = NeedsCheck if verdict.needs_check else Done
     return kind(

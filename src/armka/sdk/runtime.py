@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import signal
 
 import structlog
 
@@ -20,6 +21,19 @@ from armka.sdk.settings import ServiceSettings
 from armka.sdk.work import Workshop
 
 log = structlog.get_logger(__name__)
+
+
+def run(service: Service) -> None:
+    """Run a service with the settings of the environment until SIGTERM or SIGINT; raises as `serve`."""
+    settings = NatsSettings(), ObjectSettings(), ServiceSettings()
+
+    async def until_told() -> None:
+        stop = asyncio.Event()
+        for told in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(told, stop.set)
+        await serve(service, *settings, stop)
+
+    asyncio.run(until_told())
 
 
 async def serve(

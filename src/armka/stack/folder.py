@@ -1,4 +1,4 @@
-"""A folder that one stack or server owns: claimed by a lock, private to its user, with its secrets beside the data."""
+"""A folder that one stack or server owns: locked, private to its user, secrets beside the data."""
 
 import fcntl
 import json
@@ -15,11 +15,11 @@ _DYING_SECONDS = 15.0
 
 
 def adopt(folder: Path) -> Path:
-    """Make `folder` (or take an empty or earlier used one), mode 0700, and return its absolute path.
+    """Make `folder` (or take an empty or earlier used one), mode 0700; return its absolute path.
 
     Parents that exist keep their mode and owner. A folder with other things in it is refused.
     """
-    folder = Path(os.path.abspath(folder))
+    folder = folder.absolute()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if (folder / LOCK_NAME).exists():
         return folder
@@ -32,7 +32,10 @@ def adopt(folder: Path) -> Path:
 
 
 class FolderLock:
-    """An advisory lock on `folder/lock`; it also holds while a process that inherited its descriptor lives."""
+    """An advisory lock on `folder/lock`.
+
+    It also holds while a process lives that inherited its descriptor.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,9 +43,9 @@ class FolderLock:
         self._descriptor = -1
 
     async def acquire(self) -> int:
-        """Take the lock and return its descriptor; wait for servers that die after their stack was killed.
+        """Take the lock and return its descriptor; wait for what a killed owner left to die.
 
-        FolderInUse at once if another process that took it lives, or after 15 s if what it left behind does not end.
+        FolderInUse at once if another process that took it lives, else after 15 s.
         """
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -91,7 +94,7 @@ def _lives(pid: int | None) -> bool:
 
 
 def secret(folder: Path, name: str) -> str:
-    """The random secret `name` of this folder (64 hex digits), made on first use and kept with mode 0600."""
+    """The random secret `name` of this folder: 64 hex digits, made once and kept, mode 0600."""
     path = folder / "secrets.json"
     known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
     if name not in known:
@@ -104,6 +107,6 @@ def replace_private(path: Path, text: str) -> None:
     """Write a file of mode 0600 so that a reader sees the old or the new one, never a part."""
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
-    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
+    part.touch(mode=0o600, exist_ok=False)
+    part.write_text(text)
     part.replace(path)

@@ -1,14 +1,14 @@
 """The process between the stack and one server: the server never outlives whoever started it.
 
-Run as a script, alone (`python -I -S guard.py`), so it imports nothing of ours and starts in milliseconds. It reads
-its plan, which may hold secrets, from the first line of stdin, becomes the server's parent, says the server's pid on
-stdout and ends with it. It stops the server when its own stdin is closed: by `stop()`, or by the kernel when the
-parent was killed. That works for any death of the parent and on every POSIX system, and does not depend on the thread
-that started it, as a parent-death signal would; on Linux such a signal guards against the death of the guard itself.
+Run as a script, alone (`python -I -S guard.py`), so it imports nothing of ours and starts in
+milliseconds. It reads its plan, which may hold secrets, from the first line of stdin, becomes the
+server's parent, says the server's pid on stdout and ends with it. It stops the server when its own
+stdin is closed: by `stop()`, or by the kernel when the parent was killed. That works for any death
+of the parent and on every POSIX system, and does not depend on the thread that started it, as a
+parent-death signal would; on Linux such a signal guards against the death of the guard itself.
 """
 
 import ctypes
-import glob
 import json
 import os
 import select
@@ -45,8 +45,8 @@ class Plan(TypedDict):
 def children_of(pid: int) -> list[int]:
     """The direct children of a process."""
     if not sys.platform.startswith("linux"):
-        listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True)
-        pairs = (line.split() for line in listing.stdout.splitlines())
+        listing = subprocess.check_output(["/bin/ps", "-A", "-o", "pid=,ppid="], text=True)
+        pairs = (line.split() for line in listing.splitlines())
         return [int(child) for child, parent in pairs if int(parent) == pid]
     return [int(p.name) for p in Path("/proc").glob("[0-9]*") if _parent_of(p) == pid]
 
@@ -59,7 +59,10 @@ def _parent_of(process: Path) -> int | None:
 
 
 def signal_tree(pid: int, number: int) -> None:
-    """Signal a server and its children: PostgreSQL's live in sessions of their own, out of reach of a group signal."""
+    """Signal a server and its children.
+
+    PostgreSQL's live in sessions of their own, out of reach of a signal to the group.
+    """
     if number != signal.SIGCONT:
         _signal(pid, signal.SIGSTOP)  # it forks no more while its children are counted
     for member in (*children_of(pid), pid):
@@ -80,7 +83,7 @@ def _libc_call(name: str, *arguments: object) -> None:
 
 
 def _enter_user_namespace(uid: int, gid: int) -> None:
-    """Be another user in one's own eyes only: files keep their owner, nothing outside is changed."""
+    """Be another user in one's own eyes only: files keep their owner, nothing outside changes."""
     outside_uid, outside_gid = os.geteuid(), os.getegid()
     _libc_call("unshare", _CLONE_NEWUSER)
     Path("/proc/self/setgroups").write_text("deny")
@@ -89,7 +92,7 @@ def _enter_user_namespace(uid: int, gid: int) -> None:
 
 
 def _become_nobody(uid: int, gid: int) -> None:
-    """Give up root for good, but keep the right to walk through folders that only root may enter."""
+    """Give up root for good, but keep the right to enter folders that only root may enter."""
     if sys.platform.startswith("linux"):
         _libc_call("prctl", _PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP, 0, 0, 0)
         _inherit_capability(_CAP_DAC_OVERRIDE)
@@ -126,7 +129,7 @@ def _run_server(plan: Plan, guard: int) -> NoReturn:
             _become_nobody(plan["uid"], plan["gid"])
         _die_with(guard, plan["stop_signal"])
         os.chdir(plan["cwd"])
-        os.execve(plan["argv"][0], plan["argv"], plan["env"])
+        os.execve(plan["argv"][0], plan["argv"], plan["env"])  # noqa: S606 - no shell on purpose
     except OSError as error:
         os.write(2, f"cannot run {plan['argv'][0]}: {error}\n".encode())
     os._exit(127)
@@ -155,7 +158,7 @@ def _exit_status(pid: int, options: int) -> int | None:
 
 
 def _wait(pid: int, parent: int, wakeup: int) -> int | None:
-    """Until the server ends: its status. Until the parent is gone, closes stdin or sends SIGTERM: None."""
+    """Wait until the server ends (its status), or the parent is gone or wants it to end (None)."""
     while True:
         if (status := _exit_status(pid, os.WNOHANG)) is not None:
             return status
@@ -204,8 +207,8 @@ def main() -> int:
     if status is None:
         status = _stop(plan, pid, wakeup)
     for pattern in plan["sweep"]:
-        for path in glob.glob(pattern):
-            Path(path).unlink(missing_ok=True)
+        for path in Path(pattern).parent.glob(Path(pattern).name):
+            path.unlink(missing_ok=True)
     return status
 
 

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from armka.stack.errors import FolderNotOurs, RootNotShed, StackError
+from armka.stack.errors import FolderNotOurs, NoUserForPostgres, StackError
 from armka.stack.guard import Plan
 from armka.stack.supervised import Supervised
 
@@ -85,7 +85,7 @@ async def choose_identity(postgres: Path, home: Path, log: Path) -> Identity:
         if status == 0:
             return candidate
         reasons[candidate.way.replace("_", " ")] = said.strip().rpartition("\n")[2]
-    raise RootNotShed(reasons)
+    raise NoUserForPostgres(reasons)
 
 
 def _candidates() -> list[Identity]:
@@ -116,8 +116,8 @@ def _named_user() -> pwd.struct_passwd:
 
 
 async def give_to(identity: Identity, folder: Path) -> None:
-    """Make the server's own data `folder` belong to the identity; another user's data is refused."""
-    owner = folder.stat().st_uid
+    """Make the server's own data `folder` belong to the identity; another user's is refused."""
+    owner = (await asyncio.to_thread(folder.stat)).st_uid
     if owner == identity.owner:
         return
     if os.geteuid() != 0 or owner not in (0, identity.uid):

@@ -15,14 +15,17 @@ _PROBE = b'CONNECT {"verbose":false,"pedantic":false,"name":"armka-stack"}\r\nPI
 
 
 class NatsServer(Server):
-    """A NATS server; `config` is more text for its configuration file (accounts, limits, permissions)."""
+    """A NATS server.
+
+    `config` is more text for its configuration file: accounts, limits, permissions.
+    """
 
     name: ClassVar[str] = "nats"
 
     def __init__(
         self, home: Path, *, log: Path | None = None, fsync: bool = True, config: str = ""
     ) -> None:
-        """With `fsync`, JetStream acknowledges a message when it is on the disk; NATS's own default is 2 minutes late."""
+        """With `fsync`, JetStream acknowledges what is on the disk; else it syncs every 2 min."""
         super().__init__(home, log=log)
         self._fsync, self._config = fsync, config
 
@@ -58,6 +61,7 @@ class NatsServer(Server):
                     answer = await reader.readline()
                 finally:
                     writer.close()
+                    await writer.wait_closed()
         except (OSError, TimeoutError):
             return False
         # With `config` that asks for credentials, the refusal is an answer too.

@@ -3,7 +3,7 @@
 import asyncio
 import http.client
 import shutil
-from pathlib import Path
+from http import HTTPStatus
 from typing import ClassVar
 
 from armka.stack.binaries import weed_program
@@ -14,6 +14,7 @@ from armka.stack.s3_request import S3Keys, request
 from armka.stack.server import Server
 
 BUCKET = "arm-ka"
+_SOCKETS = "/tmp"  # noqa: S108 - where SeaweedFS insists on putting them
 _PORT_FLAGS = (
     "s3.port",
     "s3.port.grpc",
@@ -32,7 +33,7 @@ _FLAGS = (
     f"-ip.bind={LOOPBACK}",
     "-volume.preStopSeconds=0",
     "-master.telemetry=false",
-    # A resumed master is no leader for a moment; a volume server that meets it then waits 5 s to try again.
+    # A resumed master is no leader for a moment; a volume server that meets it then waits 5 s.
     "-master.resumeState=false",
     "-webdav=false",
     "-admin.ui=false",
@@ -84,11 +85,11 @@ class ObjectServer(Server):
             ("AWS_ACCESS_KEY_ID", keys.access_key_id),
             ("AWS_SECRET_ACCESS_KEY", keys.secret_access_key),
         )
-        sockets = tuple(f"/tmp/seaweedfs-*-{port}.sock" for port in self.ports)
+        sockets = tuple(f"{_SOCKETS}/seaweedfs-*-{port}.sock" for port in self.ports)
         return Command((*argv, *_FLAGS, *ports), self.home, self.log, env, sweep=sockets)
 
     async def _is_ready(self) -> bool:
-        """An object can be written, read and deleted in the bucket with the keys; it listens before that works."""
+        """An object can be written, read and deleted: that works some time after it listens."""
         return await asyncio.to_thread(self._round_trip)
 
     def _round_trip(self) -> bool:
@@ -99,4 +100,8 @@ class ObjectServer(Server):
             deleted, _ = request(self.port, keys, "DELETE", path)
         except (OSError, http.client.HTTPException):
             return False
-        return put == 200 and got == (200, content) and deleted == 204
+        return (put, got, deleted) == (
+            HTTPStatus.OK,
+            (HTTPStatus.OK, content),
+            HTTPStatus.NO_CONTENT,
+        )

@@ -5,13 +5,13 @@ from random import SystemRandom
 
 LOOPBACK = "127.0.0.1"
 
-# Below the range from which systems take the ports of outgoing connections: such a connection cannot occupy a
-# server's port while the server is being restarted.
+# Below the range from which systems take the ports of outgoing connections: such a connection
+# cannot occupy a server's port while the server is being restarted.
 _RANGE = range(15_000, 32_000)
 
 
 def free_ports(count: int) -> list[int]:
-    """`count` different ports that nobody listens on now; a server can still lose the race for one."""
+    """`count` different ports that are free now; a server can still lose the race for one."""
     ports: set[int] = set()
     candidates = SystemRandom()
     while len(ports) < count:

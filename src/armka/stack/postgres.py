@@ -29,7 +29,7 @@ _NO_FSYNC = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "o
 
 
 class PostgresServer(Server):
-    """A PostgreSQL server with the database `armka` (UTF-8, builtin C.UTF-8); scram, random password."""
+    """A PostgreSQL server with the database `armka` (UTF-8, builtin C.UTF-8) and a password."""
 
     name: ClassVar[str] = "postgres"
 
@@ -56,12 +56,13 @@ class PostgresServer(Server):
         if not (self._data / "PG_VERSION").exists():
             await self._initialise(identity)
         await give_to(identity, self._data)
-        # The folder's lock says that no server works here: the file is a killed one's, and its pid may be another's now.
+        # The lock says that no server works here: this file is a killed one's, and the pid in it
+        # may be somebody else's by now.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
         return identity
 
     async def _initialise(self, identity: Identity) -> None:
-        """Make the cluster aside and rename it, so that an interrupted `initdb` leaves no half of one."""
+        """Make the cluster aside and rename it: an interrupted `initdb` leaves no half of one."""
         part = self.home / "data.part"
         await asyncio.to_thread(_remove_tree, part)
         part.mkdir(mode=0o700)

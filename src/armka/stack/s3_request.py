@@ -1,4 +1,4 @@
-"""One signed S3 request (AWS Signature Version 4) with the standard library: all that the stack asks of its own S3."""
+"""One signed S3 request (AWS Signature Version 4): all that the stack asks of its own S3."""
 
 import hashlib
 import hmac
@@ -25,9 +25,10 @@ class S3Keys:
 def request(
     port: int, keys: S3Keys, method: str, path: str, body: bytes = b"", *, timeout: float = 1.0
 ) -> tuple[int, bytes]:
-    """Send `method path` to the S3 on loopback and return (status, body); OSError or HTTPException if it is not there.
+    """Send `method path` to the S3 on loopback and return (status, body).
 
     `path` is absolute and not yet quoted; `timeout` in seconds bounds each read and write.
+    OSError or HTTPException where nobody answers.
     """
     quoted = quote(path)
     host = f"127.0.0.1:{port}"

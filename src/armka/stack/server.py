@@ -1,4 +1,4 @@
-"""What the three embedded servers have in common: start on free ports, be ready, end; die and come back for tests."""
+"""What the embedded servers have in common: start on free ports, be ready, end, come back."""
 
 import asyncio
 import re
@@ -22,8 +22,8 @@ _PORT_TAKEN = re.compile(r"address already in use|is not available on", re.IGNOR
 class Server(ABC):
     """One server with its own folder `home` (data, lock, secrets) and a log file.
 
-    Ports are chosen at the first start and kept for the object's life, so that a restart finds its clients again.
-    Objects are bound to no event loop.
+    Ports are chosen at the first start and kept for the object's life, so that clients find it
+    again after a restart. Objects are bound to no event loop.
     """
 
     name: ClassVar[str]
@@ -69,7 +69,7 @@ class Server(ABC):
         """One real request, bounded to about a second: does it serve?"""
 
     async def start(self) -> None:
-        """Start and return when the server answers real requests. It may have been stopped, killed, or never started."""
+        """Return when the server answers real requests. It may have run before, and been killed."""
         await self.stop()
         adopt(self.home)
         lock = FolderLock(self.home)
@@ -81,16 +81,22 @@ class Server(ABC):
             lock.release()  # the server holds it from here
 
     async def _start_on_ports(self, identity: Identity, lock: int) -> None:
-        chosen_before = bool(self.ports)
-        for attempt in range(1, _PORT_ATTEMPTS + 1):
-            if not chosen_before:
-                self.ports = tuple(free_ports(self.port_count))
+        if self.ports:
+            return await self._start_once(identity, lock)
+        for _ in range(_PORT_ATTEMPTS - 1):
             try:
-                return await self._start_once(identity, lock)
+                return await self._start_on_new_ports(identity, lock)
             except PortTaken:
-                if attempt == _PORT_ATTEMPTS:
-                    raise
-                await asyncio.sleep(0.1 if chosen_before else 0)
+                continue
+        return await self._start_on_new_ports(identity, lock)
+
+    async def _start_on_new_ports(self, identity: Identity, lock: int) -> None:
+        self.ports = tuple(free_ports(self.port_count))
+        try:
+            await self._start_once(identity, lock)
+        except BaseException:
+            self.ports = ()
+            raise
 
     async def _start_once(self, identity: Identity, lock: int) -> None:
         self._process = Supervised(self.name, self._command().plan(identity), keep=(lock,))

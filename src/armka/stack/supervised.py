@@ -62,7 +62,7 @@ class Supervised:
         return status
 
     async def stop(self) -> int:
-        """Ask it to end in its own orderly way, insist after the grace time, and return the exit status."""
+        """Ask it to end in its own orderly way, insist after the grace time; the exit status."""
         if self._guard.stdin:
             self._guard.stdin.close()
         try:
@@ -94,10 +94,15 @@ class Supervised:
 
 
 async def _readable(descriptor: int) -> None:
-    """Until there is something to read, or the other end is closed. Any number of tasks may wait for the same one."""
+    """Until there is something to read or the other end is closed, for any number of waiters."""
     loop, own = asyncio.get_running_loop(), os.dup(descriptor)
     seen: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(own, lambda: seen.done() or seen.set_result(None))
+
+    def tell() -> None:
+        loop.remove_reader(own)
+        seen.set_result(None)
+
+    loop.add_reader(own, tell)
     try:
         await seen
     finally:

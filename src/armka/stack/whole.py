@@ -39,7 +39,7 @@ class Stack:
         return {key: value for server in self.servers for key, value in server.env().items()}
 
     async def start(self, on_ready: Callable[[Server, float], None] | None = None) -> None:
-        """Start all in parallel; `on_ready(server, seconds)` is called for each. If one fails, none is left."""
+        """Start all in parallel and tell `on_ready`; if one fails, none is left running."""
         adopt(self.data)
         lock = FolderLock(self.data)
         await lock.acquire()
@@ -79,12 +79,13 @@ class Stack:
                 wait.cancel()
 
     async def stop(self) -> None:
-        """Stop all in parallel."""
+        """Stop all in parallel; does nothing where it was not started, or was refused."""
+        if self._lock is None:
+            return
         self.env_file.unlink(missing_ok=True)
         await asyncio.gather(*(server.stop() for server in self.servers))
-        if self._lock:
-            self._lock.release()
-            self._lock = None
+        self._lock.release()
+        self._lock = None
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncpg
 import structlog
@@ -13,7 +13,11 @@ from armka.core.database.settings import DatabaseSettings
 
 log = structlog.get_logger(__name__)
 
-Connection = asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
+if TYPE_CHECKING:
+    # Generic for the type checker alone.
+    Connection = asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
+else:
+    Connection = asyncpg.pool.PoolConnectionProxy
 Record = asyncpg.Record
 
 COMMAND_TIMEOUT_SECONDS = 12.0

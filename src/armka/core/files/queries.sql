@@ -70,6 +70,14 @@ join stored_file f on f.id = d.stored_file_id and f.current_recognition_job_id =
 where d.stored_file_id = $1
 order by d.ordinal
 
+-- name: summaries
+-- What was read for each of these jobs, in short.
+select recognition_job_id, ordinal, group_schema, title, organisation_name, period_text, line_count, unknown_count,
+    error_count, warning_count
+from osv_document
+where recognition_job_id = any ($1::uuid[])
+order by recognition_job_id, ordinal
+
 -- name: lines
 -- A document's lines after line $2, in their order.
 select n, parent, level, kind, account, name, indicator, currency, off_balance, opening_debit, opening_credit,

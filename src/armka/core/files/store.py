@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from armka.contract.vocabulary import Column
@@ -11,24 +11,31 @@ from armka.core.errors import FileNotFound
 from armka.core.files.uploads import SQL
 
 
+class FileRow(NamedTuple):
+    """A file's row and the summaries of its current attempt's documents."""
+
+    file: Record
+    documents: list[Record]
+
+
 class Files:
     """Reads files."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self, file_id: UUID) -> Record:
-        """One file; raises FileNotFound."""
+    async def get(self, file_id: UUID) -> FileRow:
+        """One file with a summary of what was read; raises FileNotFound."""
         async with self._database.connection() as connection:
             row = await connection.fetchrow(SQL.file, file_id)
-        if row is None:
-            raise FileNotFound(file_id)
-        return row
+            if row is None:
+                raise FileNotFound(file_id)
+            return (await _with_summaries(connection, [row]))[0]
 
-    async def page(self, after: tuple[datetime | None, UUID | None], status: str | None, limit: int) -> list[Record]:
-        """Files, newest first, after a keyset."""
+    async def page(self, after: tuple[datetime | None, UUID | None], status: str | None, limit: int) -> list[FileRow]:
+        """Files with summaries, newest first, after a keyset."""
         async with self._database.connection() as connection:
-            return await connection.fetch(SQL.page, *after, status, limit)
+            return await _with_summaries(connection, await connection.fetch(SQL.page, *after, status, limit))
 
     async def trial_balance(self, file_id: UUID, after: tuple[int, int], limit: int) -> dict[str, Any]:
         """The documents of a file's current attempt with at most `limit` lines, after (document, line).
@@ -40,6 +47,14 @@ class Files:
                 raise FileNotFound(file_id)
             documents = [item async for item in _documents(connection, file_id, after, limit)]
         return {"file_id": str(file_id), "documents": documents, "next": _next(documents, limit)}
+
+
+async def _with_summaries(connection: Connection, rows: list[Record]) -> list[FileRow]:
+    jobs = [row["current_recognition_job_id"] for row in rows]
+    summaries: dict[UUID, list[Record]] = {}
+    for summary in await connection.fetch(SQL.summaries, jobs):
+        summaries.setdefault(summary["recognition_job_id"], []).append(summary)
+    return [FileRow(row, summaries.get(row["current_recognition_job_id"], [])) for row in rows]
 
 
 async def _documents(

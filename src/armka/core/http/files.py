@@ -59,7 +59,7 @@ def router(files: Files, uploads: Uploads, attempts: Attempts, upload_limit: int
     ) -> FilePage:
         """List files, newest first."""
         rows = await files.page(decode_cursor(after), status, limit)
-        following = encode_cursor(rows[-1]["created_at"], rows[-1]["id"]) if len(rows) == limit else None
+        following = encode_cursor(rows[-1].file["created_at"], rows[-1].file["id"]) if len(rows) == limit else None
         return FilePage(items=[file_view(row) for row in rows], next=following)
 
     @api.get("/{file_id}")

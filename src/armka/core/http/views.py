@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import HTTPException
 from pydantic import BaseModel
 
-from armka.core.database.pool import Record
+from armka.core.files.store import FileRow
 
 
 class JobSummary(BaseModel):
@@ -24,6 +24,20 @@ class JobSummary(BaseModel):
     service_name: str | None
     service_version: str | None
     group_schema: str | None
+
+
+class DocumentSummary(BaseModel):
+    """A trial balance that was read, in short."""
+
+    ordinal: int
+    group_schema: str
+    title: str
+    organisation_name: str | None
+    period_text: str | None
+    line_count: int
+    unknown_count: int
+    error_count: int
+    warning_count: int
 
 
 class FileView(BaseModel):
@@ -41,6 +55,7 @@ class FileView(BaseModel):
     created_at: datetime
     updated_at: datetime
     job: JobSummary | None
+    documents: list[DocumentSummary]
 
 
 class FilePage(BaseModel):
@@ -111,9 +126,9 @@ class AttemptView(BaseModel):
     attempt: int
 
 
-def file_view(row: Record) -> FileView:
-    """Show a row of `files/queries.sql: file, page`."""
-    job = None
+def file_view(shown: FileRow) -> FileView:
+    """Show a file."""
+    row, job = shown.file, None
     if row["job_status"] is not None:
         job = JobSummary(
             id=row["current_recognition_job_id"],
@@ -131,7 +146,9 @@ def file_view(row: Record) -> FileView:
                 )
             },
         )
-    return FileView(job=job, **{name: row[name] for name in FileView.model_fields if name != "job"})
+    documents = [DocumentSummary.model_validate(dict(document)) for document in shown.documents]
+    own = FileView.model_fields.keys() - {"job", "documents"}
+    return FileView(job=job, documents=documents, **{name: row[name] for name in own})
 
 
 def encode_cursor(created_at: datetime, row_id: UUID) -> str:

@@ -38,9 +38,12 @@ delete from osv_document where recognition_job_id = any ($1::uuid[])
 -- name: write_documents
 insert into osv_document (
     id, stored_file_id, recognition_job_id, ordinal, kind, group_schema, title, organisation_name, organisation_inn,
-    period_from, period_to, period_text, currency, unit, account, source, value_columns
+    period_from, period_to, period_text, currency, unit, account, source, value_columns,
+    line_count, unknown_count, error_count, warning_count
 )
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+values (
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21
+)
 
 -- name: write_checks
 insert into osv_check (osv_document_id, ordinal, rule, severity, lines, value_column, expected, actual, message)

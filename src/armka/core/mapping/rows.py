@@ -96,6 +96,10 @@ def _document_rows(
             _text(document.account),
             _json(document.source),
             document.columns,
+            len(document.lines),
+            sum(len(line.unknown) for line in document.lines),
+            sum(check.severity is Severity.ERROR for check in document.checks),
+            sum(check.severity is Severity.WARNING for check in document.checks),
         )
 
 

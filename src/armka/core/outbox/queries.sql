@@ -9,7 +9,7 @@ with claimed as materialized (
     for update skip locked
 )
 select c.id, c.stored_file_id, c.pipeline, c.attempt,
-    coalesce(c.reply_deadline, clock_timestamp() + make_interval(secs => case c.pipeline when 'image' then $3 else $2 end))
+    coalesce(c.reply_deadline, clock_timestamp() + make_interval(secs => case c.pipeline when 'image' then $3::float8 else $2::float8 end))
         as reply_deadline,
     f.file_type, f.original_name, o.bucket, o.key, o.bucket_role
 from claimed c
@@ -24,11 +24,11 @@ with claimed as materialized (
     select id, stored_file_id, pipeline, attempt, reply_deadline, published_at, created_at
     from recognition_job
     where status = 'published'
-        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4)
+        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4::float8)
         and publish_count <= $5
         and coalesce(
             reply_deadline,
-            coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3 else $2 end)
+            coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3::float8 else $2::float8 end)
         ) > clock_timestamp()
     order by coalesce(last_published_at, published_at, created_at), id
     limit $1
@@ -37,7 +37,7 @@ with claimed as materialized (
 select c.id, c.stored_file_id, c.pipeline, c.attempt,
     coalesce(
         c.reply_deadline,
-        coalesce(c.published_at, c.created_at) + make_interval(secs => case c.pipeline when 'image' then $3 else $2 end)
+        coalesce(c.published_at, c.created_at) + make_interval(secs => case c.pipeline when 'image' then $3::float8 else $2::float8 end)
     ) as reply_deadline,
     f.file_type, f.original_name, o.bucket, o.key, o.bucket_role
 from claimed c
@@ -81,11 +81,11 @@ with cause as materialized (select set_config('armka.cause', 'no acknowledgement
     select id
     from recognition_job
     where status = 'published'
-        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4)
+        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4::float8)
         and publish_count > $5
         and coalesce(
             reply_deadline,
-            coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3 else $2 end)
+            coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3::float8 else $2::float8 end)
         ) > clock_timestamp()
     order by coalesce(last_published_at, published_at, created_at), id
     limit $1
@@ -138,7 +138,7 @@ select count(*) from ended
 
 -- name: next_unanswered_seconds
 -- How soon the oldest unanswered publication becomes due; null when nothing waits. $1: the ack timeout in seconds.
-select extract(epoch from coalesce(last_published_at, published_at, created_at) - clock_timestamp())::float8 + $1
+select extract(epoch from coalesce(last_published_at, published_at, created_at) - clock_timestamp())::float8 + $1::float8
 from recognition_job
 where status = 'published'
 order by coalesce(last_published_at, published_at, created_at), id

@@ -13,8 +13,8 @@ with cause as materialized (select set_config('armka.cause', 'deadline passed', 
     from recognition_job
     where status in ('published', 'processing') and reply_deadline is null
         and (
-            pipeline = 'image' and coalesce(published_at, created_at) < clock_timestamp() - make_interval(secs => $3)
-            or pipeline <> 'image' and coalesce(published_at, created_at) < clock_timestamp() - make_interval(secs => $2)
+            pipeline = 'image' and coalesce(published_at, created_at) < clock_timestamp() - make_interval(secs => $3::float8)
+            or pipeline <> 'image' and coalesce(published_at, created_at) < clock_timestamp() - make_interval(secs => $2::float8)
         )
     order by pipeline, coalesce(published_at, created_at), id
     limit $1

@@ -1,5 +1,7 @@
-"""Number formats that a file names by number only. Those that differ by country (27-36, 50-58) are left out:
-1С defines its own under these numbers, and where a file defines none they are no dates in a Russian office."""
+"""Number formats that a file names by number only. Those that differ by country (27-36, 50-58) are
+left out: 1С defines its own under these numbers, and where a file defines none they are no dates in
+a Russian office.
+"""
 
 BUILTIN_FORMATS = {
     0: "General",

@@ -18,7 +18,9 @@ class Corrupt(Exception):
 
 
 class TooLarge(Exception):
-    """Reading the file would take more than a file may take; `detail` says which limit, to a person."""
+    """Reading the file would take more than a file may take; `detail` says which limit, to a
+    person.
+    """
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)

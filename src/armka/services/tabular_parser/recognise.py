@@ -1,4 +1,6 @@
-"""The handler of tabular-parser: one file becomes trial balances, or a refusal that a person understands."""
+"""The handler of tabular-parser: one file becomes trial balances, or a refusal that a person
+understands.
+"""
 
 import gc
 from collections.abc import Iterator
@@ -8,8 +10,7 @@ from armka.contract.result import Document
 from armka.contract.vocabulary import ErrorCode, FileType
 from armka.osv import trial_balance
 from armka.osv.grid import Grid
-from armka.osv.particulars import UnitNotRead
-from armka.osv.reports import LayoutNotRead, NotTrialBalance
+from armka.osv.reports import NotTrialBalance, SheetNotRead
 from armka.sdk.handler import Recognition, Refused, Source
 from armka.services.tabular_parser.limits import Corrupt, Encrypted, TooLarge
 from armka.services.tabular_parser.sniff import Content, of_members, sniff
@@ -26,8 +27,9 @@ _UPLOAD_OSV = "Загрузите оборотно-сальдовую ведом
 def recognise(source: Source) -> Recognition:
     """Read the trial balances (ОСВ) of a spreadsheet; raises Refused where there is none to read.
 
-    It may take memory and time without bound on hostile input, so it belongs into a child process with limits on both.
-    The cyclic garbage collector rests meanwhile: millions of cells make it run for nothing.
+    It may take memory and time without bound on hostile input, so it belongs into a child process
+    with limits on both. The cyclic garbage collector rests meanwhile: millions of cells make it run
+    for nothing.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -38,7 +40,7 @@ def recognise(source: Source) -> Recognition:
     except Corrupt as error:
         raise Refused(
             ErrorCode.UNREADABLE,
-            f"Файл поврежден, прочитать его нельзя. {_SAVE_AGAIN} ({error.detail})",
+            f"Файл поврежден, прочитать его нельзя. {_SAVE_AGAIN} ({error.detail[:200]})",
         ) from error
     except TooLarge as error:
         raise Refused(
@@ -66,7 +68,9 @@ def _recognise(source: Source) -> Recognition:
 
 
 def _grids(source: Source) -> Iterator[Grid]:
-    """The file's sheets, by the reader of what it is; raises Refused where that is not what it was said to be."""
+    """The file's sheets, by the reader of what it is; raises Refused where that is not what it was
+    said to be.
+    """
     expected = _TYPES.get(source.file_type)
     if expected is None:
         raise Refused(
@@ -125,7 +129,7 @@ class _Sheets:
     def __init__(self) -> None:
         self.documents: list[Document] = []
         self.warnings: list[str] = []
-        self._unread: list[tuple[str, Exception]] = []
+        self._unread: list[tuple[str, SheetNotRead]] = []
         self._filled = False
 
     def take(self, grid: Grid) -> None:
@@ -137,9 +141,9 @@ class _Sheets:
         self._filled = True
         try:
             reading = trial_balance.read(grid)
-        except (LayoutNotRead, NotTrialBalance, UnitNotRead) as error:
+        except SheetNotRead as error:
             self._unread.append((grid.sheet, error))
-            self.warnings.append(f"Лист «{grid.sheet}» не прочитан: {_explained(error)}")
+            self.warnings.append(f"Лист «{grid.sheet}» не прочитан: {error.explanation}")
         else:
             self.documents.extend(reading.documents)
             self.warnings.extend(reading.warnings)
@@ -156,23 +160,10 @@ class _Sheets:
             if isinstance(error, NotTrialBalance)
             else ErrorCode.NOT_IMPLEMENTED
         )
-        return Refused(code, f"Лист «{sheet}»: {_explained(error)}. {_UPLOAD_OSV}")
+        return Refused(code, f"Лист «{sheet}»: {error.explanation}. {_UPLOAD_OSV}")
 
 
-def _distance(error: Exception) -> int:
+def _distance(error: SheetNotRead) -> int:
     if isinstance(error, NotTrialBalance):
         return 2 if error.looks_like else 3
     return 0
-
-
-def _explained(error: Exception) -> str:
-    if isinstance(error, LayoutNotRead):
-        return f"это {error.layout}; такой вид отчета пока не читается ({error.reason})"
-    if isinstance(error, UnitNotRead):
-        return f"единица измерения сумм не читается или названа по-разному ({error.found})"
-    if isinstance(error, NotTrialBalance) and error.looks_like:
-        return (
-            f"это не оборотно-сальдовая ведомость, а похоже на {error.looks_like} ({error.reason})"
-        )
-    reason = error.reason if isinstance(error, NotTrialBalance) else str(error)
-    return f"оборотно-сальдовая ведомость не найдена: {reason}"

@@ -84,7 +84,9 @@ def _ole2(data: bytes) -> Content:
 
 
 def _has_stream(data: bytes, name: str) -> bool:
-    """Whether the compound file's directory has an entry of this name; entries lie at multiples of their size."""
+    """Whether the compound file's directory has an entry of this name; entries lie at multiples of
+    their size.
+    """
     mark = f"{name}\0".encode("utf-16-le")
     position = data.find(mark)
     while position != -1:

@@ -22,7 +22,7 @@ def read(data: bytes) -> Iterator[Grid]:
         if sheet.visibility:
             yield Grid(sheet.name, [], [], [], hidden=True)
         else:
-            yield Grid(sheet.name, list(_rows(sheet, count)), styles, _merges(sheet))
+            yield Grid(sheet.name, list(_rows(sheet, len(styles), count)), styles, _merges(sheet))
         book.unload_sheet(index)
 
 
@@ -40,7 +40,7 @@ def _guarded(step: Any, argument: object) -> Any:
     """Run a step of xlrd, which meets broken files with whatever Python raises first."""
     try:
         return step(argument)
-    except Exception as error:  # noqa: BLE001 - struct.error, CompDocError, AssertionError …: no common parent
+    except Exception as error:
         raise _reason(error) from error
 
 
@@ -61,9 +61,9 @@ def _style(book: Any, xf: Any) -> Style:
     )
 
 
-def _rows(sheet: Any, count: CellCount) -> Iterator[Row]:
+def _rows(sheet: Any, styles: int, count: CellCount) -> Iterator[Row]:
     for index in range(sheet.nrows):
-        cells = _cells(sheet, index)
+        cells = _cells(sheet, index, styles)
         if cells:
             count.add(len(cells))
             look = sheet.rowinfo_map.get(index)
@@ -71,10 +71,10 @@ def _rows(sheet: Any, count: CellCount) -> Iterator[Row]:
             yield Row(index + 1, cells, level, hidden)
 
 
-def _cells(sheet: Any, row: int) -> list[Cell]:
+def _cells(sheet: Any, row: int, styles: int) -> list[Cell]:
     types, values = sheet.row_types(row), sheet.row_values(row)
     return [
-        (column, _value(kind, values[column]), sheet.cell_xf_index(row, column))
+        (column, _value(kind, values[column]), min(sheet.cell_xf_index(row, column), styles - 1))
         for column, kind in enumerate(types)
         if _TEXT <= kind <= _ERROR
     ]

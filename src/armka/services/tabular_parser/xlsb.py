@@ -1,19 +1,21 @@
 """XLSB by an own walk over its records: values, formats, outline, hidden rows, merges.
 
-Other readers pass over the short cell records 12-18, which have no column of their own, without a word; here they are
-cells like any other. Each record is an id and a length of 7 bits a byte, then its data; what is not known is skipped.
+Other readers pass over the short cell records 12-18, which have no column of their own, without a
+word; here they are cells like any other. Each record is an id and a length of 7 bits a byte, then
+its data; what is not known is skipped.
 """
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import isfinite
-from typing import Any
 
 from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
 from armka.services.tabular_parser.builtin_formats import format_code
 from armka.services.tabular_parser.limits import MAX_COLUMN, MAX_ROW, CellCount, Corrupt
 from armka.services.tabular_parser.zip_container import Relationships, ZipContainer
 
+_STYLE = 0xFFFFFF  # the other 8 bits are flags
+_REAL, _SHARED = 5, 7
 _ROW, _FORMAT, _FONT, _XF, _STRING = 0, 44, 43, 47, 19
 _BUNDLE_SHEET, _MERGE, _CELL_XFS, _CELL_XFS_END = 156, 176, 617, 618
 _ERRORS = {
@@ -29,8 +31,32 @@ _ERRORS = {
 _LONG, _DOUBLE = struct.Struct("<I").unpack_from, struct.Struct("<d").unpack_from
 _SHORT = struct.Struct("<H").unpack_from
 _FOUR = struct.Struct("<4I").unpack_from
+_REAL_CELL, _SHARED_CELL = struct.Struct("<IId").unpack_from, struct.Struct("<III").unpack_from
 
-_Decode = Callable[[bytes, int], Value]
+# What a cell record holds after its column and style; of the ids 12-18 there is no column.
+_LONG_FORMS = {
+    1: "blank",
+    2: "compressed",
+    3: "error",
+    4: "boolean",
+    5: "real",
+    6: "text",
+    7: "shared",
+    8: "text",
+    9: "real",
+    10: "boolean",
+    11: "error",
+    62: "rich",
+}
+_SHORT_FORMS = {
+    12: "blank",
+    13: "compressed",
+    14: "error",
+    15: "boolean",
+    16: "real",
+    17: "text",
+    18: "shared",
+}
 
 
 def read(container: ZipContainer) -> Iterator[Grid]:
@@ -54,7 +80,7 @@ def _grids(container: ZipContainer) -> Iterator[Grid]:
         if hidden or part is None:
             yield Grid(name, [], [], [], hidden=True)
         else:
-            rows, merges = _Sheet(strings, count).parse(container.read(part))
+            rows, merges = _Sheet(strings, len(styles), count).parse(container.read(part))
             yield Grid(name, rows, styles, merges)
 
 
@@ -132,98 +158,84 @@ def _styles(data: bytes) -> list[Style]:
     return cells or [Style()]
 
 
-def _real(data: bytes, position: int) -> Value:
-    number: float = _DOUBLE(data, position)[0]
-    return number if isfinite(number) else CellError(str(number))
-
-
-def _compressed(data: bytes, position: int) -> Value:
+def _compressed(data: bytes) -> float:
     """A number in 30 bits: a whole one or the head of a double, either perhaps a hundredth of it."""
-    (raw,) = _LONG(data, position)
+    (raw,) = _LONG(data)
     if raw & 2:
         number = float((raw >> 2) - (1 << 30 if raw >> 31 else 0))
     else:
-        (number,) = struct.unpack("<d", b"\0\0\0\0" + struct.pack("<I", raw & ~3 & 0xFFFFFFFF))
+        (number,) = _DOUBLE(bytes(4) + (raw & ~3).to_bytes(4, "little"))
     return number / 100 if raw & 1 else number
-
-
-def _boolean(data: bytes, position: int) -> Value:
-    return bool(data[position])
-
-
-def _error(data: bytes, position: int) -> Value:
-    return CellError(_ERRORS.get(data[position], "#ERROR!"))
-
-
-def _inline(data: bytes, position: int) -> Value:
-    return _text(data, position)[0]
-
-
-def _rich(data: bytes, position: int) -> Value:
-    return _text(data, position + 1)[0]
 
 
 class _Sheet:
     """One sheet's records, read into rows and merges."""
 
-    def __init__(self, strings: list[str], count: CellCount) -> None:
+    def __init__(self, strings: list[str], styles: int, count: CellCount) -> None:
         self._strings = strings
+        self._styles = styles
         self._count = count
-        shared = self._shared
-        # id -> how its value is read; the short forms 12-18 are the long ones without a column
-        self._long: dict[int, _Decode] = {
-            2: _compressed,
-            3: _error,
-            4: _boolean,
-            5: _real,
-            6: _inline,
-            7: shared,
-            8: _inline,
-            9: _real,
-            10: _boolean,
-            11: _error,
-            62: _rich,
-        }
-        self._short: dict[int, _Decode] = {
-            13: _compressed,
-            14: _error,
-            15: _boolean,
-            16: _real,
-            17: _inline,
-            18: shared,
-        }
-
-    def _shared(self, data: bytes, position: int) -> Value:
-        return self._strings[_LONG(data, position)[0]]
+        self._column = -1
+        self._cells: list[Cell] = []
+        self._merges: list[Merge] = []
 
     def parse(self, data: bytes) -> tuple[list[Row], list[Merge]]:
+        """The two kinds of cell that sheets are full of are read right here, the others by table."""
         rows: list[Row] = []
-        merges: list[Merge] = []
-        cells: list[Cell] = []
-        column = -1
-        long, short = self._long, self._short
-        for kind, start, _ in _records(data):
-            decode: Any = long.get(kind)
-            if decode is not None:
-                column, style = _LONG(data, start)[0], _LONG(data, start + 4)[0] & 0xFFFFFF
-                cells.append((column, decode(data, start + 8), style))
+        cells, strings, styles = self._cells, self._strings, self._styles
+        for kind, start, end in _records(data):
+            if kind == _REAL and end - start >= 16:
+                self._column, style, number = _REAL_CELL(data, start)
+                style &= _STYLE
+                value = number if isfinite(number) else CellError(str(number))
+                cells.append((self._column, value, style if style < styles else 0))
+            elif kind == _SHARED and end - start >= 12:
+                self._column, style, index = _SHARED_CELL(data, start)
+                style &= _STYLE
+                cells.append((self._column, strings[index], style if style < styles else 0))
             elif kind == _ROW:
                 self._count.add(len(cells))
-                cells, column = [], -1
+                cells = self._cells = []
+                self._column = -1
                 rows.append(_row(data, start, cells))
-            elif kind == 1:
-                column = _LONG(data, start)[0]
-            elif 12 <= kind <= 18:
-                column += 1
-                decode = short.get(kind)
-                if decode is not None:
-                    style = _LONG(data, start)[0] & 0xFFFFFF
-                    cells.append((column, decode(data, start + 4), style))
-            elif kind == _MERGE:
-                first_row, last_row, first_column, last_column = _FOUR(data, start)
-                merges.append(Merge(first_row + 1, last_row + 1, first_column, last_column))
+            else:
+                self._other(kind, data[start:end])
         self._count.add(len(cells))
-        return _checked(rows), merges
+        return _checked(rows), self._merges
+
+    def _other(self, kind: int, data: bytes) -> None:
+        if kind in _LONG_FORMS:
+            (self._column,) = _LONG(data)
+            self._cell(_LONG_FORMS[kind], data[4:])
+        elif kind in _SHORT_FORMS:
+            self._column += 1
+            self._cell(_SHORT_FORMS[kind], data)
+        elif kind == _MERGE:
+            first_row, last_row, first_column, last_column = _FOUR(data)
+            self._merges.append(Merge(first_row + 1, last_row + 1, first_column, last_column))
+
+    def _cell(self, form: str, data: bytes) -> None:
+        """A cell from its style on."""
+        style = _LONG(data)[0] & _STYLE
+        value = self._value(form, data[4:])
+        if value is not None:
+            self._cells.append((self._column, value, style if style < self._styles else 0))
+
+    def _value(self, form: str, data: bytes) -> Value | None:
+        if form == "shared":
+            return self._strings[_LONG(data)[0]]
+        if form == "text":
+            return _text(data, 0)[0]
+        if form == "rich":
+            return _text(data, 1)[0]
+        if form == "compressed":
+            return _compressed(data)
+        if form == "real":
+            number: float = _DOUBLE(data)[0]
+            return number if isfinite(number) else CellError(str(number))
+        if form == "boolean":
+            return bool(data[0])
+        return CellError(_ERRORS.get(data[0], "#ERROR!")) if form == "error" else None
 
 
 def _row(data: bytes, start: int, cells: list[Cell]) -> Row:

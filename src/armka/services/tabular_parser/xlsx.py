@@ -1,7 +1,8 @@
 """XLSX by one pass over each sheet's XML: values as stored, formats, outline, hidden rows, merges.
 
-The whole of what is needed takes one pass of the C parser, so a second reader for the values alone would only double
-it, and hide what is stored behind its own idea of dates. Claimed dimensions and counts are not looked at.
+The whole of what is needed takes one pass of the C parser, so a second reader for the values alone
+would only double it, and hide what is stored behind its own idea of dates. Claimed dimensions and
+counts are not looked at.
 """
 
 import re
@@ -23,6 +24,7 @@ from armka.services.tabular_parser.zip_container import (
 )
 
 _REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
+_NO_VALUE = "формула без вычисленного значения"
 _LARGE = 1e13  # from here on a float may not hold the kopecks
 
 
@@ -38,7 +40,7 @@ def read(container: ZipContainer) -> Iterator[Grid]:
         if hidden or part is None:
             yield Grid(name, [], [], [], hidden=True)
             continue
-        sheet = _Sheet(strings, count)
+        sheet = _Sheet(strings, len(styles), count)
         sheet.parse(container.read(part))
         yield Grid(name, sheet.rows, styles, sheet.merges)
 
@@ -150,12 +152,13 @@ class _Styles:
 class _Sheet:
     """One sheet's XML, parsed into rows and merges."""
 
-    def __init__(self, strings: list[str], count: CellCount) -> None:
+    def __init__(self, strings: list[str], styles: int, count: CellCount) -> None:
         self.rows: list[Row] = []
         self.merges: list[Merge] = []
         self._strings = strings
         self._count = count
         self._columns: dict[str, int] = {}
+        self._styles = {str(index): index for index in range(styles)}
 
     def parse(self, data: bytes) -> None:
         parser = xml_parser()
@@ -177,17 +180,20 @@ class _Sheet:
             self.rows.sort(key=lambda row: row.number)
 
     def _attach(self, parser: expat.XMLParserType, prefix: str) -> None:
-        """Put the handlers in place. They run millions of times: closures over locals, nothing looked up twice."""
+        """Put the handlers in place. They run millions of times: closures over locals, nothing
+        looked up twice.
+        """
         cell_tag, row_tag, merge_tag = f"{prefix}c", f"{prefix}row", f"{prefix}mergeCell"
         text_tags = frozenset((f"{prefix}v", f"{prefix}t"))
         columns, add_row, add_cells = self._columns, self.rows.append, self._count.add
+        formula_tag, styles = f"{prefix}f", self._styles
         cells: list[Cell] = []
         number = column = style = 0
         kind: str | None = None
-        text, wanted = "", False
+        text, wanted, formula = "", False, False
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal cells, number, column, style, kind, text, wanted
+            nonlocal cells, number, column, style, kind, text, wanted, formula
             if tag == cell_tag:
                 reference = attributes.get("r")
                 if reference is None:
@@ -196,9 +202,12 @@ class _Sheet:
                     letters = reference.rstrip("0123456789")
                     known = columns.get(letters)
                     column = self._column(letters) if known is None else known
-                style, kind, text = int(attributes.get("s", 0)), attributes.get("t"), ""
+                style = styles.get(attributes.get("s", "0"), 0)
+                kind, text, formula = attributes.get("t"), "", False
             elif tag in text_tags:
                 wanted = True
+            elif tag == formula_tag:
+                formula = True
             elif tag == row_tag:
                 number = _row_number(attributes, number)
                 cells, column = [], -1
@@ -213,6 +222,8 @@ class _Sheet:
             elif tag == cell_tag:
                 if text:
                     cells.append((column, self._value(kind, text), style))
+                elif formula and kind != "str":
+                    cells.append((column, CellError(_NO_VALUE), style))
             elif tag == row_tag:
                 add_cells(len(cells))
 
@@ -291,7 +302,9 @@ def _merge(reference: str) -> Merge:
 
 
 def _integer(text: str | None) -> int:
-    """A whole number of an attribute, 0 where there is none or it is broken: looks are not worth a refusal."""
+    """A whole number of an attribute, 0 where there is none or it is broken: looks are not worth a
+    refusal.
+    """
     return (
         int(text)
         if text is not None and text.isascii() and text.isdigit() and len(text) < 10

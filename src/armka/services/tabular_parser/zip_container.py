@@ -1,4 +1,6 @@
-"""A workbook's zip, opened within limits: members, inflated size and ratio, whatever its own directory claims."""
+"""A workbook's zip, opened within limits: members, inflated size and ratio, whatever its own
+directory claims.
+"""
 
 import io
 import re
@@ -112,7 +114,9 @@ def unescape(text: str) -> str:
 
 
 class Relationships:
-    """A part's relationships: id to the target's full name, and targets by the last word of their type."""
+    """A part's relationships: id to the target's full name, and targets by the last word of their
+    type.
+    """
 
     def __init__(self, container: ZipContainer, part: str) -> None:
         self.by_id: dict[str, str] = {}

@@ -129,6 +129,10 @@ create table osv_document (
     account text,
     source jsonb not null,
     value_columns text[],
+    line_count integer not null default 0,
+    unknown_count integer not null default 0,
+    error_count integer not null default 0,
+    warning_count integer not null default 0,
     created_at timestamptz not null default now(),
     constraint osv_document_ordinal unique (recognition_job_id, ordinal),
     constraint osv_document_unit check (unit in (1, 1000, 1000000))

@@ -1,0 +1,197 @@
+"""`armka demo`: everything on this machine, once, with real servers and real documents."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import typer
+from rich.console import Console
+
+from armka.cli import api
+from armka.cli.files import pages
+from armka.cli.output import print_table
+from armka.cli.signals import stop_event
+from armka.cli.upload import Sent, found, progress_bar, send_all
+from armka.stack import Stack, StackError
+from armka.stack.errors import ServerFailed
+from armka.stack.identity import AS_IS, Command
+from armka.stack.supervised import Supervised
+
+_USUAL_PORT = 8080
+_START_SECONDS = 30.0
+_RECOGNITION_SECONDS = 300.0
+_LOOK_SECONDS = 0.2
+_ENDED = frozenset({"DONE", "NEEDS_CHECK", "ERROR"})
+
+
+def demo(
+    *,
+    leave: Annotated[bool, typer.Option("--exit", help="End when the documents are recognised.")] = False,
+    samples: Annotated[
+        Path | None, typer.Option(help="Folder of documents to upload instead of the samples.", exists=True)
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Keep servers' data and logs in this folder.")] = None,
+) -> None:
+    """Start PostgreSQL, NATS, S3, a core and a service; upload documents; show what was read of them."""
+    documents = list(found([samples or _samples()]))
+    try:
+        with contextlib.ExitStack() as stack:
+            folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="armka-demo-")))
+            asyncio.run(_demo(folder, documents, leave))
+    except (StackError, httpx.HTTPError) as error:
+        typer.echo(f"armka demo: {error or type(error).__name__}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _samples() -> Path:
+    here = Path(__file__).parents[1]
+    return next(folder for folder in (here / "samples", here.parents[1] / "samples") if folder.is_dir())
+
+
+async def _demo(folder: Path, documents: Sequence[Path], leave: bool) -> None:
+    stop = stop_event()
+    begun = time.monotonic()
+    async with _running(folder) as url, api.client(url) as http:
+        typer.echo(f"everything runs after {time.monotonic() - begun:.1f} s; uploading {len(documents)} documents")
+        uploaded, files = await _recognise(http, documents)
+        _show(uploaded, files)
+        seconds = time.monotonic() - begun
+        typer.echo(f"{len(files)} files recognised, {len(uploaded) - len(files)} refused, in {seconds:.1f} s all told")
+        if not leave:
+            typer.echo(f"The API listens at {url}/api/v1; logs are in {folder}. Ctrl-C ends everything.")
+            typer.echo(f"Try: armka files list --url {url}")
+            await stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def _running(folder: Path) -> AsyncIterator[str]:
+    """The servers, a core and the tabular parser; yields the API's address."""
+    console = Console(stderr=True)
+    async with contextlib.AsyncExitStack() as stack:
+        with _status(console, "Starting PostgreSQL, NATS and S3 …"):
+            servers = await stack.enter_async_context(Stack(folder))
+        with _status(console, "Starting the core and the tabular parser …"):
+            env = _environment(servers.env())
+            await _run_once("migrate", ["migrate"], folder, env)
+            port = _free_port()
+            await stack.enter_async_context(_process("core", ["core", "--port", str(port)], folder, env))
+            await stack.enter_async_context(_process("tabular-parser", ["service", "tabular-parser"], folder, env))
+            url = f"http://127.0.0.1:{port}"
+            await _answers(url)
+        yield url
+
+
+def _status(console: Console, text: str) -> contextlib.AbstractContextManager[object]:
+    return console.status(text) if console.is_terminal else contextlib.nullcontext()
+
+
+def _environment(servers: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """What the processes see: the demo's own servers, and of the caller's settings none that point elsewhere."""
+    wanted = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR", "LOG_LEVEL"}}
+    return tuple((wanted | servers).items())
+
+
+async def _run_once(name: str, arguments: Sequence[str], folder: Path, env: tuple[tuple[str, str], ...]) -> None:
+    process = Supervised(name, _command(name, arguments, folder, env).plan(AS_IS))
+    await process.started()
+    status = await process.ended()
+    if status != 0:
+        raise ServerFailed(name, f"ended with exit status {status}", process.log, process.log_tail())
+
+
+@contextlib.asynccontextmanager
+async def _process(
+    name: str, arguments: Sequence[str], folder: Path, env: tuple[tuple[str, str], ...]
+) -> AsyncIterator[Supervised]:
+    process = Supervised(name, _command(name, arguments, folder, env).plan(AS_IS))
+    try:
+        await process.started()
+        yield process
+    finally:
+        await process.stop()
+
+
+def _command(name: str, arguments: Sequence[str], folder: Path, env: tuple[tuple[str, str], ...]) -> Command:
+    argv = (sys.executable, "-m", "armka", *arguments)
+    return Command(argv, cwd=folder, log=folder / f"{name}.log", env=env, grace_seconds=30)
+
+
+def _free_port() -> int:
+    for port in (_USUAL_PORT, 0):
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise AssertionError
+
+
+async def _answers(url: str) -> None:
+    async with asyncio.timeout(_START_SECONDS), api.client(url) as http:
+        while True:
+            with contextlib.suppress(httpx.HTTPError):
+                if (await http.get("/healthcheck")).is_success:
+                    return
+            await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def _recognise(
+    http: httpx.AsyncClient, documents: Sequence[Path]
+) -> tuple[list[Sent], dict[str, dict[str, Any]]]:
+    """Upload everything and wait until every file has come to its end."""
+    with progress_bar() as bar:
+        sending = bar.add_task("uploaded", total=len(documents))
+        reading = bar.add_task("recognised", total=len(documents))
+        sent = await send_all(http, documents, None, lambda: bar.advance(sending))
+        wanted = {item.file_id for item in sent if item.file_id}
+        bar.update(reading, total=len(wanted))
+        async with asyncio.timeout(_RECOGNITION_SECONDS):
+            while True:
+                items = await pages(http, "/files", {}, len(wanted) + 1)
+                files = {item["id"]: item for item in items if item["id"] in wanted and item["status"] in _ENDED}
+                bar.update(reading, completed=len(files))
+                if len(files) == len(wanted):
+                    return list(sent), files
+                await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _show(uploaded: Sequence[Sent], files: dict[str, dict[str, Any]]) -> None:
+    columns = ("file", "status", "organisation", "period", "lines", "checks", "seconds")
+    print_table(columns, (_row(item, files.get(item.file_id or "")) for item in uploaded), status=1)
+
+
+def _row(sent: Sent, file: dict[str, Any] | None) -> tuple[object, ...]:
+    if file is None:
+        return (sent.path.name, "REFUSED", sent.refusal, None, None, None, None)
+    documents = file["documents"]
+    if not documents:
+        return (sent.path.name, file["status"], file["error_message"], None, None, file["error_code"], _seconds(file))
+    return (
+        sent.path.name,
+        file["status"],
+        documents[0]["organisation_name"],
+        documents[0]["period_text"],
+        sum(document["line_count"] for document in documents),
+        _checks(documents),
+        _seconds(file),
+    )
+
+
+def _checks(documents: Sequence[dict[str, Any]]) -> str:
+    counts = {
+        name: sum(document[f"{name}_count"] for document in documents) for name in ("error", "warning", "unknown")
+    }
+    said = [f"{count} {name}" for name, count in counts.items() if count]
+    return ", ".join(said) or "all passed"
+
+
+def _seconds(file: dict[str, Any]) -> str:
+    taken = datetime.fromisoformat(file["updated_at"]) - datetime.fromisoformat(file["created_at"])
+    return f"{taken.total_seconds():.2f}"
