@@ -1,23 +1,14 @@
 """A trial service between real servers; the test is the core."""
 
-import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-
-# Child processes import the trial handlers by name.
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
-
-from servers import nats_server, object_store_server
-from stage import Core, Running, object_settings_of, running
 
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.objects.store import ObjectStore
 from armka.stack import NatsServer, ObjectServer
-
-__all__ = ["nats_server", "object_store_server"]
+from tests.sdk.stage import Core, Running, object_settings_of, running
 
 
 @pytest.fixture

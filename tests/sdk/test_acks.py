@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
-from stage import Core
+from tests.sdk.stage import Core
 
 from armka.messaging.connection import Connection
 from armka.messaging.messages import Outgoing

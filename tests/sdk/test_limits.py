@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from stage import QUICK, Core, Running, running
+from tests.sdk.stage import QUICK, Core, Running, running
 
 STRICT = QUICK.model_copy(
     update={"concurrency": 1, "time_limit_seconds": 1.0, "max_source_bytes": 5000}

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from stage import Core, object_settings_of, running
+from tests.sdk.stage import Core, object_settings_of, running
 
 from armka.messaging.settings import NatsSettings
 from armka.objects.store import ObjectStore

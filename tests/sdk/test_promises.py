@@ -5,13 +5,14 @@ import json
 from uuid import uuid4
 
 import pytest
-from stage import QUICK, Core, Running, new_request, running
+from tests.sdk.stage import QUICK, Core, Running, new_request, running
 
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.sdk.service import MissingAttempt
 
 BAD = {"file_type": "DOCX"}
+ID = "3f2c8a54-6a0e-4d0b-9f0e-2b6f4f1d7c11"
 
 
 def all_slots_taken(tmp_path) -> list[dict[str, object]]:
@@ -144,9 +145,10 @@ async def test_without_an_attempt_in_the_body_the_variants_differ(
         b"null",
         b"[" * 100_000,
         b"{}",
-        json.dumps({"job_id": str(uuid4())}).encode(),
-        json.dumps({"job_id": "x", "file_id": str(uuid4()), "attempt": 1}).encode(),
-        json.dumps({"job_id": 5, "file_id": str(uuid4()), "attempt": 1}).encode(),
+        json.dumps({"job_id": ID}).encode(),
+        json.dumps({"job_id": "x", "file_id": ID, "attempt": 1}).encode(),
+        json.dumps({"job_id": 5, "file_id": ID, "attempt": 1}).encode(),
+        json.dumps({"job_id": ID.replace("-", ""), "file_id": ID, "attempt": 1}).encode(),
     ],
 )
 async def test_what_cannot_be_answered_is_dropped(core: Core, service: Running, body):

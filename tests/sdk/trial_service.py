@@ -1,6 +1,6 @@
 """A whole service as a third party writes it: the handler stands in the script itself."""
 
-from trial_handlers import trial
+from tests.sdk.trial_handlers import trial
 
 from armka.contract.vocabulary import Pipeline
 from armka.sdk import Recognition, Service, Source

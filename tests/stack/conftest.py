@@ -57,6 +57,10 @@ class Running:
         assert self.process.poll() is None, self.err.read_text()
         return dict(line.split("=", 1) for line in self.env_file.read_text().splitlines())
 
+    def says_ready(self) -> bool:
+        assert self.process.poll() is None, self.err.read_text()
+        return "ready: " in self.out.read_text()
+
     def descendants(self) -> dict[int, str]:
         """All processes below the stack: pid → command line."""
         listing = {}

@@ -27,6 +27,10 @@ def s3(env: dict[str, str], method: str, key: str, body: bytes = b"") -> tuple[i
     return request(port, keys, method, f"/{env['S3_BUCKET']}/{key}", body, timeout=10)
 
 
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
 async def query(env: dict[str, str], statement: str) -> object:
     connection = await asyncpg.connect(env["DATABASE_URL"], timeout=10)
     try:
@@ -76,32 +80,10 @@ async def test_servers_refuse_whoever_has_not_the_secrets(run_stack: Start) -> N
     async with httpx.AsyncClient() as stranger:
         answer = await stranger.get(f"{env['S3_ENDPOINT_URL']}/arm-ka/x")
     assert answer.status_code == 403
-    assert running.data.stat().st_mode & 0o777 == 0o700
+    assert mode(running.data) == 0o700
     private = ["env", "lock", "postgres.log", "nats.log", "s3.log"]
     private += ["postgres/secrets.json", "s3/secrets.json"]
-    assert {(running.data / name).stat().st_mode & 0o777 for name in private} == {0o600}
-
-
-@linux_only
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-async def test_nothing_is_left_behind(run_stack: Start, number: int) -> None:
-    """SIGTERM exits with 0 and leaves no process and no env; `kill -9` leaves no process."""
-    running = run_stack()
-    env = running.ready()
-    held = await asyncpg.connect(env["DATABASE_URL"])  # a client that stays does not hold it up
-    below = running.descendants()
-    assert len(below) > 6, "three guards, three servers, PostgreSQL's own children"
-    status = running.end(number)
-    assert_gone(below)
-    assert not [
-        path
-        for port in re.findall(r"-[a-z0-9.]*port[a-z.]*=(\d+)", " ".join(below.values()))
-        for path in Path("/tmp").glob(f"seaweedfs-*-{port}.sock")
-    ]
-    if number != signal.SIGKILL:
-        assert status == 0
-        assert not running.env_file.exists()
-    held.terminate()
+    assert {mode(running.data / name) for name in private} == {0o600}
 
 
 @linux_only
@@ -115,31 +97,6 @@ def test_a_server_ends_even_if_its_guard_is_killed(run_stack: Start) -> None:
     subprocess.run(["kill", "-9", str(running.process.pid), *map(str, guards)], check=True)
     running.process.wait()
     assert_gone(below)
-
-
-@linux_only
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-async def test_data_outlives_the_stack(run_stack: Start, number: int) -> None:
-    """What was stored before SIGTERM or `kill -9` is there at the next start, started at once."""
-    first = run_stack()
-    env = first.ready()
-    await query(env, "create table kept as select 42 as answer")
-    assert s3(env, "PUT", "kept", b"42")[0] == 200
-    client = await nats.connect(env["NATS_URL"])
-    await client.jetstream().add_stream(name="KEPT", subjects=["kept"])
-    await client.jetstream().publish("kept", b"42")
-    await client.close()
-    first.end(number)
-    second = run_stack()
-    if number == signal.SIGKILL:
-        wait_for(lambda: "ready" in second.out.read_text(), "the second start")
-    env = second.ready()
-    assert await query(env, "select answer from kept") == 42
-    assert s3(env, "GET", "kept") == (200, b"42")
-    client = await nats.connect(env["NATS_URL"])
-    assert (await client.jetstream().get_msg("KEPT", 1)).data == b"42"
-    await client.close()
-    assert second.end() == 0
 
 
 def test_a_stale_env_is_gone_before_anything_starts(run_stack: Start, tmp_path: Path) -> None:
@@ -175,11 +132,9 @@ def test_two_stacks_run_side_by_side(run_stack: Start, tmp_path: Path) -> None:
 
 
 @linux_only
-@pytest.mark.parametrize(
-    ("program", "name"), [("postgres", "postgres"), ("nats-server", "nats"), ("weed", "s3")]
-)
+@pytest.mark.parametrize(("program", "name"), [("postgres", "postgres"), ("weed", "s3")])
 def test_a_server_that_dies_is_reported(run_stack: Start, program: str, name: str) -> None:
-    """The stack says which server died and shows the end of its log, ends the rest, exits with 1."""
+    """The stack says which one and shows the end of its log, ends the rest, exits with 1."""
     running = run_stack()
     running.ready()
     below = running.descendants()
@@ -193,19 +148,6 @@ def test_a_server_that_dies_is_reported(run_stack: Start, program: str, name: st
     assert not running.env_file.exists()
 
 
-def test_a_server_that_cannot_start_is_reported(run_stack: Start) -> None:
-    """Broken data: exit 1, the server's name and its own words, nothing left running."""
-    first = run_stack()
-    first.ready()
-    first.end()
-    (first.data / "postgres" / "data" / "PG_VERSION").write_text("9.6\n")
-    second = run_stack()
-    assert second.process.wait(30) == 1
-    said = first.err.read_text()
-    assert "postgres ended while starting" in said
-    assert "9.6" in said
-
-
 def test_foreign_folders_are_refused_untouched(run_stack: Start, tmp_path: Path) -> None:
     """A folder with other things in it is neither used nor changed."""
     data = tmp_path / "documents"
@@ -214,7 +156,7 @@ def test_foreign_folders_are_refused_untouched(run_stack: Start, tmp_path: Path)
     running = run_stack(data)
     assert running.process.wait(30) == 1
     assert "is not empty" in running.err.read_text()
-    assert data.stat().st_mode & 0o777 == 0o755
+    assert mode(data) == 0o755
     assert [path.name for path in data.iterdir()] == ["letter.txt"]
 
 
@@ -238,3 +180,61 @@ def test_a_signal_while_it_starts_leaves_nothing(run_stack: Start) -> None:
     assert running.end(signal.SIGINT) == 0
     assert_gone(below)
     assert not running.env_file.exists()
+
+
+@linux_only
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+async def test_nothing_is_left_behind_but_the_data(run_stack: Start, number: int) -> None:
+    """SIGTERM exits with 0, leaves no process, no env; so does `kill -9`, soon; data stays."""
+    first = run_stack()
+    env = first.ready()
+    await store(env)
+    guest = await asyncpg.connect(env["DATABASE_URL"])  # a client that stays holds up nothing
+    below = first.descendants()
+    assert len(below) > 6, "three guards, three servers, PostgreSQL's own children"
+    status = first.end(number)
+    assert (status == 0) is (number == signal.SIGTERM)
+    assert first.env_file.exists() is (number == signal.SIGKILL)
+    second = run_stack()  # at once: it waits for what is still dying
+    wait_for(second.says_ready, "the second start")
+    assert_gone(below)
+    assert not sockets_of(below)
+    assert await stored(second.ready()) == (42, b"42", b"42")
+    guest.terminate()
+
+
+async def store(env: dict[str, str]) -> None:
+    await query(env, "create table kept as select 42 as answer")
+    assert s3(env, "PUT", "kept", b"42")[0] == 200
+    client = await nats.connect(env["NATS_URL"])
+    await client.jetstream().add_stream(name="KEPT", subjects=["kept"])
+    await client.jetstream().publish("kept", b"42")
+    await client.close()
+
+
+async def stored(env: dict[str, str]) -> tuple[object, bytes, bytes | None]:
+    client = await nats.connect(env["NATS_URL"])
+    message = await client.jetstream().get_msg("KEPT", 1)
+    await client.close()
+    return await query(env, "select answer from kept"), s3(env, "GET", "kept")[1], message.data
+
+
+def sockets_of(processes: dict[int, str]) -> list[Path]:
+    """The sockets that SeaweedFS left in /tmp."""
+    ports = re.findall(r"-[a-z0-9.]*port[a-z.]*=(\d+)", " ".join(processes.values()))
+    assert len(ports) > 10
+    return [path for port in ports for path in Path("/tmp").glob(f"seaweedfs-*-{port}.sock")]
+
+
+def test_a_server_that_cannot_start_is_reported(run_stack: Start, tmp_path: Path) -> None:
+    """Broken data: exit 1, the server's name and its own words."""
+    home = tmp_path / "data" / "postgres"
+    (home / "data").mkdir(mode=0o700, parents=True)
+    (tmp_path / "data" / "lock").touch()
+    (home / "lock").touch()
+    (home / "data" / "PG_VERSION").write_text("9.6\n")
+    running = run_stack()
+    assert running.process.wait(30) == 1
+    said = running.err.read_text()
+    assert "postgres ended while starting" in said
+    assert str(home / "data") in said

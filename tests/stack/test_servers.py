@@ -105,7 +105,9 @@ async def test_a_port_that_is_taken_meanwhile_is_replaced(
         rigged = iter([taken])
         choose = ports.free_ports
         monkeypatch.setattr(
-            server_module, "free_ports", lambda count: [*rigged, *choose(count)][:count]
+            server_module,
+            "free_ports",
+            lambda count, suits: [*rigged, *choose(count, suits)][:count],
         )
         async with kind(tmp_path / "server") as server:
             assert server.port != taken
@@ -136,3 +138,13 @@ async def test_a_server_of_another_process_keeps_its_folder(tmp_path: Path) -> N
         (tmp_path / "nats" / "lock").write_text("1\n")  # pid 1 lives, and is not this process
         with pytest.raises(FolderInUse, match="process 1"):
             await NatsServer(tmp_path / "nats").start()
+
+
+async def test_s3_shuns_ports_whose_sockets_are_left_in_tmp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SeaweedFS would die of a socket file that another user's killed server left behind."""
+    server = ObjectServer(tmp_path / "s3")
+    monkeypatch.setattr("armka.stack.object_store._SOCKETS", tmp_path)
+    (tmp_path / "seaweedfs-s3-grpc-20001.sock").touch()
+    assert [server._suits(port) for port in (20_000, 20_001)] == [True, False]

@@ -6,13 +6,13 @@ import msgspec
 
 # Off-balance accounts that 1С names by letters (ГТД, МЦ.04, НЕ.01.9 …), possibly with subaccounts.
 _LETTERED = "АП|ВР|ГТД|КВ|МЦ|НЕ|НПР|ПВ|ПР|РВ|УСН|УТ"
-_CODE = rf"(?:\d{{1,5}}|{_LETTERED})(?:\.[0-9А-ЯЁA-Z]{{1,5}}){{0,5}}"
-_ACCOUNT = re.compile(_CODE)
-_TIME = r"(?:янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек|год|г\b|квартал|полугод|месяц)"
-_ACCOUNT_AND_NAME = re.compile(rf"({_CODE})(?: ?, ?| [-–—] | (?!{_TIME}))(.+)", re.IGNORECASE)
-_DATE = re.compile(r"\d\d\.\d\d\.(?:19|20)\d\d\b")
-_KNOWN = re.compile(rf"(?:\d\d|0\d\d|{_LETTERED})(?:\.[0-9А-ЯЁA-Z]{{1,5}})*")
-_OFF_BALANCE = re.compile(rf"(?:0(?!00)\d\d|{_LETTERED})(?:\.|$)")
+_CODE = rf"(?:[0-9]{{1,5}}|{_LETTERED})(?:\.[0-9А-ЯЁA-Z]{{1,5}}){{0,5}}"
+# "31 декабря", "2023 год", "1 квартал" name a time, not an account.
+_TIME = "[Яя]нв|[Фф]ев|[Мм]ар|[Аа]пр|[Мм]а[йя]|[Ии]ю[нл]|[Аа]вг|[Сс]ен|[Оо]кт|[Нн]оя|[Дд]ек|[Гг]од|г\\.|[Кк]варт|[Пп]олуг|[Мм]ес"
+_ACCOUNT = re.compile(rf"({_CODE})(?:(?: ?, ?| [-–—] | (?!{_TIME}))(.+))?")
+_DATE = re.compile(r"[0-9]{2}\.[0-9]{2}\.(?:19|20)[0-9]{2}")
+_KNOWN = re.compile(rf"(?:[0-9]{{2}}|0[0-9]{{2}}|{_LETTERED})(?:\.[0-9А-ЯЁA-Z]{{1,5}})*")
+_OFF_BALANCE = re.compile(rf"(?:0(?!00)[0-9]{{2}}|{_LETTERED})(?:\.|$)")
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -23,21 +23,20 @@ class Account(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> Account | None:
-    """Read a cell of an account column, "60.01" or "60.01, Расчеты с поставщиками"; None: there is
-    no code in it.
+    """Read a cell of an account column, "60.01" or "60.01, Расчеты с поставщиками".
+
+    None: there is no code in it.
     """
-    bare = " ".join(text.split())
-    if _DATE.match(bare):
+    match = _ACCOUNT.fullmatch(" ".join(text.split()))
+    if match is None:
         return None
-    if _ACCOUNT.fullmatch(bare):
-        return Account(bare)
-    match = _ACCOUNT_AND_NAME.fullmatch(bare)
-    return Account(match.group(1), match.group(2)) if match else None
+    code, name = match.groups("")
+    return None if len(code) == 10 and _DATE.match(code) else Account(code, name)
 
 
 def is_off_balance(code: str) -> bool:
     """Whether the code says by itself that the account is off balance (забалансовый); 000 is not."""
-    return _OFF_BALANCE.match(code) is not None
+    return not "1" <= code[0] <= "9" and _OFF_BALANCE.match(code) is not None
 
 
 def is_known_form(code: str) -> bool:

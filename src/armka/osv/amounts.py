@@ -23,10 +23,10 @@ LIMIT = 10**18 * SCALE  # the contract's 18 digits before the point
 _CENTS = [f".{cents:02d}" for cents in range(100)]
 _SPACES = re.compile("[ \u00a0\u202f\u2009\u2007]")
 _MINUS = re.compile("^[-\u2212\u2013]")
-_SPACED = re.compile(r"(\d{1,3}(?: \d{3})+|\d+)(?:[.,](\d{1,6}))?")
-_APOSTROPHES = re.compile(r"(\d{1,3}(?:['\u2019]\d{3})+)(?:[.,](\d{1,6}))?")
-_COMMAS = re.compile(r"(\d{1,3}(?:,\d{3})+)\.(\d{1,6})")
-_POINTS = re.compile(r"(\d{1,3}(?:\.\d{3})+),(\d{1,6})")
+_SPACED = re.compile(r"([0-9]{1,3}(?: [0-9]{3})+|[0-9]+)(?:[.,]([0-9]{1,6}))?")
+_APOSTROPHES = re.compile(r"([0-9]{1,3}(?:['\u2019][0-9]{3})+)(?:[.,]([0-9]{1,6}))?")
+_COMMAS = re.compile(r"([0-9]{1,3}(?:,[0-9]{3})+)\.([0-9]{1,6})")
+_POINTS = re.compile(r"([0-9]{1,3}(?:\.[0-9]{3})+),([0-9]{1,6})")
 _DASH = re.compile("[-\u2212\u2013\u2014]+")
 
 

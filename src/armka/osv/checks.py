@@ -160,9 +160,10 @@ def _totals(entries: list[Entry], tops: list[Entry], judge: _Judge) -> Iterator[
     if not totals:
         text = "В таблице нет строки «Итого»: полноту строк по ней проверить нельзя"
         yield _check("R4", Severity.WARNING, [], None, None, None, text)
+    unreadable = {column for entry in tops for column in entry.unreadable}
     for total in totals:
         for column in range(6):
-            if any(column in entry.unreadable for entry in (total, *tops)):
+            if column in unreadable or column in total.unreadable:
                 continue
             expected = sum(entry.amounts[column] or 0 for entry in tops)
             actual = total.amounts[column] or 0

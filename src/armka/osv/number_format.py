@@ -4,7 +4,7 @@ shown.
 
 import re
 from collections.abc import Iterator
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import Enum
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ _BRACKETS = re.compile(r"\[[^\]]*\]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.')
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|_.|\*.|(.)', re.DOTALL)
 _PLACES = re.compile(r"[0#?][0#?, \u00a0]*(?:\.([0#?]+))?")
+_ELEVEN_DIGITS = Context(prec=11)
 _MAGNITUDE = re.compile(r"тыс|млн|млрд", re.IGNORECASE)
 
 
@@ -106,5 +107,5 @@ def _rounded(number: Decimal, decimals: int) -> Decimal:
 
 
 def _plain(number: Decimal) -> str:
-    whole = number.to_integral_value()
-    return f"{whole if number == whole else number:f}"
+    """As General shows it: eleven digits at most, no zeros behind."""
+    return f"{number.normalize(_ELEVEN_DIGITS):f}"

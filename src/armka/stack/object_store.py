@@ -4,6 +4,7 @@ import asyncio
 import http.client
 import shutil
 from http import HTTPStatus
+from pathlib import Path
 from typing import ClassVar
 
 from armka.stack.binaries import weed_program
@@ -14,7 +15,7 @@ from armka.stack.s3_request import S3Keys, request
 from armka.stack.server import Server
 
 BUCKET = "arm-ka"
-_SOCKETS = "/tmp"  # noqa: S108 - where SeaweedFS insists on putting them
+_SOCKETS = Path("/tmp")  # noqa: S108 - where SeaweedFS insists on putting some
 _PORT_FLAGS = (
     "s3.port",
     "s3.port.grpc",
@@ -39,7 +40,13 @@ _FLAGS = (
     "-admin.ui=false",
     "-s3.port.iceberg=0",
     "-s3.port.lance=0",
+    "-filer.localSocket=filer.sock",
+    "-s3.localSocket=s3.sock",
 )
+
+
+def _socket_names(port: int) -> str:
+    return f"seaweedfs-*-{port}.sock"
 
 
 class ObjectServer(Server):
@@ -85,8 +92,12 @@ class ObjectServer(Server):
             ("AWS_ACCESS_KEY_ID", keys.access_key_id),
             ("AWS_SECRET_ACCESS_KEY", keys.secret_access_key),
         )
-        sockets = tuple(f"{_SOCKETS}/seaweedfs-*-{port}.sock" for port in self.ports)
+        sockets = tuple(str(_SOCKETS / _socket_names(port)) for port in self.ports)
         return Command((*argv, *_FLAGS, *ports), self.home, self.log, env, sweep=sockets)
+
+    def _suits(self, port: int) -> bool:
+        """Another user's killed server may have left sockets that this one could not replace."""
+        return not any(_SOCKETS.glob(_socket_names(port)))
 
     async def _is_ready(self) -> bool:
         """An object can be written, read and deleted: that works some time after it listens."""

@@ -1,6 +1,7 @@
 """Free TCP ports on loopback."""
 
 import socket
+from collections.abc import Callable
 from random import SystemRandom
 
 LOOPBACK = "127.0.0.1"
@@ -10,13 +11,13 @@ LOOPBACK = "127.0.0.1"
 _RANGE = range(15_000, 32_000)
 
 
-def free_ports(count: int) -> list[int]:
-    """`count` different ports that are free now; a server can still lose the race for one."""
+def free_ports(count: int, suits: Callable[[int], bool]) -> list[int]:
+    """`count` different free ports that suit; a server can still lose the race for one."""
     ports: set[int] = set()
     candidates = SystemRandom()
     while len(ports) < count:
         port = candidates.choice(_RANGE)
-        if is_free(port):
+        if is_free(port) and suits(port):
             ports.add(port)
     return list(ports)
 

@@ -64,6 +64,9 @@ class Server(ABC):
     def _command(self) -> Command:
         """The server's command line on `self.ports`."""
 
+    def _suits(self, port: int) -> bool:  # noqa: ARG002 - what a server asks of a port but that it is free
+        return True
+
     @abstractmethod
     async def _is_ready(self) -> bool:
         """One real request, bounded to about a second: does it serve?"""
@@ -91,7 +94,7 @@ class Server(ABC):
         return await self._start_on_new_ports(identity, lock)
 
     async def _start_on_new_ports(self, identity: Identity, lock: int) -> None:
-        self.ports = tuple(free_ports(self.port_count))
+        self.ports = tuple(free_ports(self.port_count, self._suits))
         try:
             await self._start_once(identity, lock)
         except BaseException:

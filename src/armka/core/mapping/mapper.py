@@ -70,7 +70,8 @@ class Mapper:
                     await connection.execute(SQL.release)
             if len(claimed) == BATCH_SIZE:
                 return 0.0
-            await connection.execute(SQL.set_aside, _SET_ASIDE_AT_ONCE)
+            if not claimed:
+                await connection.execute(SQL.set_aside, _SET_ASIDE_AT_ONCE)
         return self._config.poll_seconds
 
     async def _map(self, connection: Connection, claimed: Sequence[Record]) -> None:

@@ -1,12 +1,16 @@
 -- name: claim
 -- Jobs with a result whose file waits for it, oldest first, $2 looked at, $1 locked for this session at most.
+-- The lateral limit makes it a walk along the index that stops early: a join would be planned over all of them.
 select w.id, w.stored_file_id, w.status, o.bucket, o.key
 from (
     select j.id, j.stored_file_id, j.status, j.result_s3_object_id
     from recognition_job j
-    join stored_file f on f.id = j.stored_file_id
+    cross join lateral (
+        select from stored_file f
+        where f.id = j.stored_file_id and f.status = 'PROCESSING' and f.current_recognition_job_id = j.id
+        limit 1
+    ) f
     where j.status in ('done', 'needs_check') and j.mapped_at is null
-        and f.status = 'PROCESSING' and f.current_recognition_job_id = j.id
     order by coalesce(j.finished_at, j.created_at), j.id
     limit $2
 ) w

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 import structlog
@@ -83,36 +83,31 @@ class Outbox:
             rows = await connection.fetch(
                 SQL.claim_queued, config.batch_size, config.reply_seconds_tabular, config.reply_seconds_image
             )
-            requests, refusals = _build_all(rows, self._subjects)
-            burst = await self._burst(requests)
-            refusals |= burst.too_large
-            if refusals:
-                await connection.fetchval(SQL.refuse, list(refusals), list(refusals.values()))
-                log.warning("requests refused", jobs=[str(job) for job in refusals])
+            burst = await self._burst(connection, rows)
             if burst.confirmed:
                 await _mark_published(connection, burst.confirmed)
         burst.raise_outage()
-        return len(rows) == config.batch_size and bool(burst.confirmed or refusals)
+        return len(rows) == config.batch_size and burst.moved
 
     async def _republish_unanswered(self) -> bool:
-        wait = self._patience_seconds()
+        config, wait = self._config, self._patience_seconds()
         if wait is None:
             return False
-        config, limits = self._config, self._limits(wait)
         async with self._database.transaction() as connection:
-            rows = await connection.fetch(SQL.claim_unanswered, *limits)
-            requests, _ = _build_all(rows, self._subjects)
-            burst = await self._burst(requests)
+            rows = await connection.fetch(
+                SQL.claim_unanswered, config.batch_size, config.reply_seconds_tabular, config.reply_seconds_image, wait
+            )
+            hopeless = [row["id"] for row in rows if row["publish_count"] > config.max_republish]
+            if hopeless:
+                await connection.fetch(SQL.give_up, hopeless)
+            burst = await self._burst(connection, [row for row in rows if row["publish_count"] <= config.max_republish])
             if burst.confirmed:
                 await connection.execute(SQL.mark_republished, [request.job_id for request in burst.confirmed])
+        if rows:
+            given_up = [str(job) for job in hopeless]
+            log.warning("requests unanswered", published_again=len(burst.confirmed), given_up=given_up)
         burst.raise_outage()
-        async with self._database.transaction() as connection:
-            ended = await connection.fetch(SQL.give_up, *limits)
-        if burst.confirmed or ended:
-            log.warning(
-                "requests unanswered", published_again=len(burst.confirmed), given_up=[str(row["id"]) for row in ended]
-            )
-        return config.batch_size in (len(burst.confirmed), len(ended))
+        return len(rows) == config.batch_size and (burst.moved or bool(hopeless))
 
     def _patience_seconds(self) -> float | None:
         """How old an unanswered publication must be to count as unanswered; None: this process cannot say (O3)."""
@@ -121,17 +116,17 @@ class Outbox:
         wait = self._config.ack_timeout_seconds + lag
         return wait if heard >= wait else None
 
-    def _limits(self, wait: float) -> tuple[int, float, float, float, int]:
-        config = self._config
-        return (
-            config.batch_size,
-            config.reply_seconds_tabular,
-            config.reply_seconds_image,
-            wait,
-            config.max_republish,
-        )
+    async def _burst(self, connection: Connection, rows: list[Record]) -> "_Burst":
+        """Publish the claimed jobs' requests; a job that can have no valid request ends here (O2)."""
+        requests, refusals = _build_all(rows, self._subjects)
+        burst = await self._publish(requests)
+        refusals |= burst.too_large
+        if refusals:
+            await connection.fetchval(SQL.refuse, list(refusals), list(refusals.values()))
+            log.warning("requests refused", jobs=[str(job) for job in refusals])
+        return replace(burst, moved=bool(burst.confirmed or refusals))
 
-    async def _burst(self, requests: list[Request]) -> "_Burst":
+    async def _publish(self, requests: list[Request]) -> "_Burst":
         if not requests:
             return _Burst()
         try:
@@ -164,6 +159,7 @@ class _Burst:
     confirmed: list[Request] = field(default_factory=list)
     too_large: dict[UUID, str] = field(default_factory=dict)
     outage: NotConnected | NotConfirmed | None = None
+    moved: bool = False
 
     def raise_outage(self) -> None:
         """After the commit: let the loop slow down until NATS is back."""

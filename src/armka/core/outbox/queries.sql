@@ -18,14 +18,13 @@ join s3_object o on o.id = f.s3_object_id
 order by c.created_at, c.id
 
 -- name: claim_unanswered
--- Published, never acknowledged, chances left, still in time (O3): to be published again. $4: the ack timeout in seconds.
--- Leaves nothing: a republish keeps the status.
+-- Published, not acknowledged for $4 seconds, still in time (O3): to be published again, or given up by its count.
+-- Leaves: published (by give_up, refuse); a republish keeps the status.
 with claimed as materialized (
-    select id, stored_file_id, pipeline, attempt, reply_deadline, published_at, created_at
+    select id, stored_file_id, pipeline, attempt, reply_deadline, published_at, created_at, publish_count
     from recognition_job
     where status = 'published'
         and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4::float8)
-        and publish_count <= $5
         and coalesce(
             reply_deadline,
             coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3::float8 else $2::float8 end)
@@ -34,7 +33,7 @@ with claimed as materialized (
     limit $1
     for update skip locked
 )
-select c.id, c.stored_file_id, c.pipeline, c.attempt,
+select c.id, c.stored_file_id, c.pipeline, c.attempt, c.publish_count,
     coalesce(
         c.reply_deadline,
         coalesce(c.published_at, c.created_at) + make_interval(secs => case c.pipeline when 'image' then $3::float8 else $2::float8 end)
@@ -77,25 +76,12 @@ where j.id = any ($1::uuid[]) and j.status = 'published'
 
 -- name: give_up
 -- published -> dlq / NO_ACK: the last publication stayed unanswered too. The file fails and a fact is written (O3, Q1).
-with cause as materialized (select set_config('armka.cause', 'no acknowledgement', true)), due as materialized (
-    select id
-    from recognition_job
-    where status = 'published'
-        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4::float8)
-        and publish_count > $5
-        and coalesce(
-            reply_deadline,
-            coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3::float8 else $2::float8 end)
-        ) > clock_timestamp()
-    order by coalesce(last_published_at, published_at, created_at), id
-    limit $1
-    for update skip locked
-), ended as (
+with cause as materialized (select set_config('armka.cause', 'no acknowledgement', true)), ended as (
     update recognition_job j
     set status = 'dlq', error_code = 'NO_ACK', finished_at = now(),
         error_message = 'No service acknowledged the request, published ' || j.publish_count || ' times'
-    from due, cause
-    where j.id = due.id and j.status = 'published'
+    from cause
+    where j.id = any ($1::uuid[]) and j.status = 'published'
     returning j.id, j.stored_file_id, j.pipeline, j.error_code, j.error_message, j.service_name, j.service_version
 ), file as (
     select f.id, e.error_code, e.error_message
@@ -114,12 +100,12 @@ with cause as materialized (select set_config('armka.cause', 'no acknowledgement
 select id from ended
 
 -- name: refuse
--- queued -> error / SCHEMA_MISMATCH: no valid request can be built of it (O2). $2: why, for each.
+-- queued, published -> error / SCHEMA_MISMATCH: no valid request can be built of it (O2). $2: why, for each.
 with cause as materialized (select set_config('armka.cause', 'request invalid', true)), ended as (
     update recognition_job j
     set status = 'error', error_code = 'SCHEMA_MISMATCH', error_message = r.reason, finished_at = now()
     from unnest($1::uuid[], $2::text[]) as r (id, reason), cause
-    where j.id = r.id and j.status = 'queued'
+    where j.id = r.id and j.status in ('queued', 'published')
     returning j.id, j.stored_file_id, j.pipeline, j.error_code, j.error_message
 ), file as (
     select f.id, e.error_code, e.error_message
