@@ -1,4 +1,6 @@
-"""A compound file (OLE2) with given streams: what encrypted workbooks and Word documents look like from outside."""
+"""A compound file (OLE2) with given streams: what encrypted workbooks and Word documents look like
+from outside.
+"""
 
 import struct
 from pathlib import Path
@@ -36,12 +38,18 @@ def _sectors(size: int) -> int:
 
 
 def _header() -> bytes:
-    fixed = struct.pack("<8s16sHHHHH6x", bytes.fromhex("D0CF11E0A1B11AE1"), bytes(16), 0x3E, 3, 0xFFFE, 9, 6)
+    fixed = struct.pack(
+        "<8s16sHHHHH6x", bytes.fromhex("D0CF11E0A1B11AE1"), bytes(16), 0x3E, 3, 0xFFFE, 9, 6
+    )
     chains = struct.pack("<IIIIIIIII", 0, 1, 1, 0, _SMALLEST, _END, 0, _END, 0)
     return fixed + chains + struct.pack("<I", 0) + struct.pack("<I", _FREE) * 108
 
 
-def _entry(name: str, kind: int, start: int, size: int, *, right: int = _NONE, child: int = _NONE) -> bytes:
+def _entry(
+    name: str, kind: int, start: int, size: int, *, right: int = _NONE, child: int = _NONE
+) -> bytes:
     encoded = f"{name}\0".encode("utf-16-le")
-    head = encoded.ljust(64, b"\0") + struct.pack("<HBBIII", len(encoded), kind, 1, _NONE, right, child)
+    head = encoded.ljust(64, b"\0") + struct.pack(
+        "<HBBIII", len(encoded), kind, 1, _NONE, right, child
+    )
     return head + bytes(16 + 4 + 16) + struct.pack("<IQ", start, size)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from random import Random
 
-# (code, name, codes and names of its subaccounts); names are those of the Russian chart of accounts.
+# (code, name, codes and names of its subaccounts), after the Russian chart of accounts.
 CHART: list[tuple[str, str, list[tuple[str, str]]]] = [
     ("01", "Основные средства", [("01.01", "Основные средства в организации")]),
     (
@@ -232,7 +232,8 @@ def _movements(random: Random, largest: int, step: int) -> list[int]:
     """Opening debit, opening credit, turnover debit, turnover credit of a leaf."""
 
     def amount() -> int:
-        return max(int(10 ** random.uniform(0, len(str(largest)) - 1)) // step, 1) * step
+        digits = random.randint(1, len(str(largest)) - 1)
+        return max(random.randrange(10**digits) // step, 1) * step
 
     opening = amount() if random.random() < 0.7 else 0
     is_debit = random.random() < 0.5

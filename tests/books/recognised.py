@@ -16,7 +16,9 @@ WRITERS = {FileType.XLS: xls.write, FileType.XLSX: xlsx.write, FileType.XLSB: xl
 
 
 def source_of(path: Path, file_type: FileType | None = None) -> Source:
-    """The file as the SDK hands it to the handler; its type is by its extension where none is given."""
+    """The file as the SDK hands it to the handler; its type is by its extension where none is
+    given.
+    """
     data = path.read_bytes()
     return Source(
         path=path,

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from armka.contract import codec, schema_files
-from tests.contract.generated import cases, is_integral_float, leaves
+from tests.contract.generated import cases, leaves
 
 PAIRS = [
     (schema_files.REQUEST, codec.decode_request),
@@ -40,15 +40,14 @@ def accepts(decode: Any, value: Any) -> bool:
 
 
 def is_a_known_difference(value: Any) -> bool:
+    """Integral floats are not generated where an integer stands."""
     texts = [leaf for leaf in leaves(value) if isinstance(leaf, str)]
-    return any(is_integral_float(leaf) for leaf in leaves(value)) or any(
-        text.startswith("0000-") or ":60" in text for text in texts
-    )
+    return any(text.startswith("0000-") or ":60" in text for text in texts)
 
 
 @pytest.mark.parametrize(("name", "decode"), PAIRS, ids=NAMES)
 @given(data=st.data())
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_model_accepts_what_its_schema_accepts_and_nothing_else(name, decode, data):
     schema = validator(name)
     value = data.draw(cases(schema_files.load(name)))
@@ -63,7 +62,7 @@ def test_a_model_accepts_what_its_schema_accepts_and_nothing_else(name, decode, 
 
 @pytest.mark.parametrize(("name", "decode"), PAIRS, ids=NAMES)
 @given(data=st.data())
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_a_model_writes_passes_its_schema_and_reads_the_same(name, decode, data):
     value = data.draw(cases(schema_files.load(name)))
     if not accepts(decode, value):
@@ -76,12 +75,19 @@ def test_what_a_model_writes_passes_its_schema_and_reads_the_same(name, decode, 
     assert decode(written) == message
 
 
-@pytest.mark.parametrize("text", ["2026-12-31T23:59:60Z", "0000-01-01T00:00:00Z"])
-def test_the_known_differences_of_instants_are_these(text):
+@pytest.mark.parametrize(
+    ("change", "by_schema", "by_model"),
+    [
+        ({"attempt": 1.0}, True, False),
+        ({"reply_deadline": "2026-12-31T23:59:60Z"}, True, True),
+        ({"reply_deadline": "2026-12-31T12:00:60Z"}, False, True),
+        ({"reply_deadline": "0000-01-01T00:00:00Z"}, True, False),
+    ],
+)
+def test_the_known_differences_are_these(change, by_schema, by_model):
     """Should one of them go, it leaves the list above."""
     name, decode = PAIRS[0]
     request = json.loads((schema_files.root() / "examples/request-tabular.json").read_text())
-    request["reply_deadline"] = text
 
-    assert validator(name).is_valid(request)
-    assert accepts(decode, request) == text.startswith("2026")
+    assert validator(name).is_valid(request | change) == by_schema
+    assert accepts(decode, request | change) == by_model

@@ -45,8 +45,8 @@ def document_of(of: Grid) -> Document:
 def cell_of(of: Grid, account: str, which: int) -> tuple[int, int]:
     """(index of the row, index of its cell) of one of an account's six amounts."""
     document = document_of(of)
-    line = next(line for line in document.lines if line.account == account or line.name == account)
-    column = [c for c in range(26) if document.columns[which] == chr(65 + c)][0]
+    line = next(line for line in document.lines if account in (line.account, line.name))
+    column = ord((document.columns or [])[which] or "A") - ord("A")
     row = next(index for index, row in enumerate(of.rows) if row.number == line.row)
     return row, next(index for index, cell in enumerate(of.rows[row].cells) if cell[0] == column)
 

@@ -74,7 +74,9 @@ def test_numbers_longer_than_an_amount_may_be_are_unreadable(stored):
     assert isinstance(read(stored), Unreadable)
 
 
-@pytest.mark.parametrize("number_format", ["dd.mm.yyyy", "0%", "#,##0,", '#,##0.00" тыс."', "[h]:mm"])
+@pytest.mark.parametrize(
+    "number_format", ["dd.mm.yyyy", "0%", "#,##0,", '#,##0.00" тыс."', "[h]:mm"]
+)
 def test_a_number_that_the_sheet_shows_as_something_else_is_unreadable(number_format):
     """A date, a share, a number shown in thousands: what is stored is not what a person sees."""
     assert isinstance(read(45292.0, number_format), Unreadable)

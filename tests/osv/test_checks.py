@@ -140,7 +140,9 @@ def test_many_findings_of_a_rule_are_counted_and_not_all_told():
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("subaccounts", [True, False])
 def test_any_single_digit_changed_in_a_leaf_makes_a_named_check_fail(seed, subaccounts):
-    """Every digit of every amount of every leaf: R1 finds it, since exactly one side of its equation moves."""
+    """Every digit of every amount of every leaf: R1 finds it, since exactly one side of its
+    equation moves.
+    """
     random = Random(seed)
     book = grid_of(lay_out(make(random, share=0.4, subaccounts=subaccounts), Layout()))
     document = document_of(book)
@@ -153,7 +155,7 @@ def test_any_single_digit_changed_in_a_leaf_makes_a_named_check_fail(seed, subac
                 if not digit.isdigit():
                     continue
                 other = random.choice([d for d in "0123456789" if d != digit])
-                wrong = float(f"{text[:position]}{other}{text[position + 1:]}")
+                wrong = float(f"{text[:position]}{other}{text[position + 1 :]}")
                 row, index = cell_of(book, line.account, which)
                 column, right, style = book.rows[row].cells[index]
                 book.rows[row].cells[index] = (column, wrong, style)

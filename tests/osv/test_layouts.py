@@ -26,7 +26,11 @@ LAYOUTS = {
     "noise of binary arithmetic": Layout(noise=2e-16),
     "no signatures": Layout(signatures=False),
     "line breaks in the header": Layout(
-        groups=("Сальдо на\nначало периода", "Обо-\nроты за период", "Сальдо на ко\u00adнец периода"),
+        groups=(
+            "Сальдо на\nначало периода",
+            "Обо-\nроты за период",
+            "Сальдо на ко\u00adнец периода",
+        ),
         sides=("Де-\nбет", "Кредит"),
     ),
     "dates in the header": Layout(
@@ -74,7 +78,7 @@ def test_subaccounts_know_their_parents_without_any_outline():
 
 def test_an_outline_made_by_hand_makes_no_account_the_child_of_another():
     sheet = lay_out(ledger(subaccounts=False), Layout(outline=False))
-    sheet.levels = {row: 1 for row in range(8, 12)}
+    sheet.levels = dict.fromkeys(range(8, 12), 1)
     document = trial_balance.read(grid_of(sheet)).documents[0]
     assert all(line.parent is None for line in document.lines)
     assert document.checks == []
@@ -121,7 +125,9 @@ def test_two_tables_on_a_sheet_are_two_documents():
     below = max(row for row, _ in upper.cells) + 3
     for (row, column), cell in lower.cells.items():
         upper.cells[row + below, column] = cell
-    upper.merges += [(r + below, c, last_r + below, last_c) for r, c, last_r, last_c in lower.merges]
+    upper.merges += [
+        (r + below, c, last_r + below, last_c) for r, c, last_r, last_c in lower.merges
+    ]
     documents = trial_balance.read(grid_of(upper)).documents
     assert [lines(document) for document in documents] == [truth(book) for book in books]
     assert [document.period.text for document in documents] == ["за 2023 г.", "за 2024 г."]

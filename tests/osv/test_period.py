@@ -1,4 +1,6 @@
-"""Every wording of a period that 1С prints becomes dates, or stays a text where dates would be a guess."""
+"""Every wording of a period that 1С prints becomes dates, or stays a text where dates would be a
+guess.
+"""
 
 from datetime import date
 
@@ -41,7 +43,13 @@ def test_a_wording_becomes_dates(text, first, last):
 
 @pytest.mark.parametrize(
     "text",
-    ["за 4 квартал", "за 4 квартала 2024 г.", "за 31.02.2024", "с 01.06.2024 по 01.01.2024", "за 5 квартал 2024 г."],
+    [
+        "за 4 квартал",
+        "за 4 квартала 2024 г.",
+        "за 31.02.2024",
+        "с 01.06.2024 по 01.01.2024",
+        "за 5 квартал 2024 г.",
+    ],
 )
 def test_a_wording_without_certain_dates_stays_a_text(text):
     found = period.find(text)
@@ -52,7 +60,9 @@ def test_the_period_is_kept_as_printed():
     assert period.find("Оборотно-сальдовая ведомость за  Июль 2024 г. ").text == "за Июль 2024 г."
 
 
-@pytest.mark.parametrize("text", ["Оборотно-сальдовая ведомость", "за наличный расчет", "ООО «За рулем»", ""])
+@pytest.mark.parametrize(
+    "text", ["Оборотно-сальдовая ведомость", "за наличный расчет", "ООО «За рулем»", ""]
+)
 def test_other_texts_name_no_period(text):
     assert period.find(text) is None
 

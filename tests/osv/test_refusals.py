@@ -1,4 +1,6 @@
-"""What is no trial balance, or one of a layout that is not read, is refused by name and never half read."""
+"""What is no trial balance, or one of a layout that is not read, is refused by name and never half
+read.
+"""
 
 import pytest
 
@@ -85,15 +87,20 @@ def test_a_known_layout_that_is_not_read_is_told_by_a_row(label, family):
     with pytest.raises(LayoutNotRead) as refused:
         read(sheet)
     assert refused.value.family == family
-    assert f"строк{'а' if 'имеет' in refused.value.explanation else 'е'} {row + 1}" in refused.value.explanation
+    assert (
+        f"строк{'а' if 'имеет' in refused.value.explanation else 'е'} {row + 1}"
+        in refused.value.explanation
+    )
 
 
 def test_a_table_with_more_amounts_than_six_is_not_read():
     sheet = lay_out(ledger(), Layout())
     header = min(row for (row, _), (value, _) in sheet.cells.items() if value == "Счет")
+    sheet.put(header, 8, "Сальдо на конец периода (в валюте расчетов)")
     sheet.put(header + 1, 8, "Дебет")
-    with pytest.raises(LayoutNotRead):
+    with pytest.raises(LayoutNotRead) as refused:
         read(sheet)
+    assert refused.value.family == "currency"
 
 
 @pytest.mark.parametrize("missing", ["Сальдо на начало периода", "Обороты за период"])

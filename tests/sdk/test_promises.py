@@ -120,19 +120,20 @@ async def test_an_invalid_request_is_refused_without_an_ack(core: Core, service:
         (MissingAttempt.ONE, "nonsense", 1),
     ],
 )
-@pytest.mark.parametrize("written", [0, "1", True, 1.5, None])
 async def test_without_an_attempt_in_the_body_the_variants_differ(
-    core: Core, nats_settings, object_settings, missing_attempt, msg_id, attempt, written
+    core: Core, nats_settings, object_settings, missing_attempt, msg_id, attempt
 ):
     """OQ-71: tabular-parser takes it from the request's id or stays silent, scan-gateway says 1."""
+    requests = [new_request("arm-ka", attempt=bad) for bad in (0, "1", True, 1.5, None)]
     async with running(nats_settings, object_settings, missing_attempt=missing_attempt):
-        request = new_request("arm-ka", attempt=written)
-        await core.send(request, msg_id.format(job=request["job_id"]))
+        for request in requests:
+            await core.send(request, msg_id.format(job=request["job_id"]))
         after = await core.order({"do": "read"})
         await core.result(after)
 
-    expected = [] if attempt is None else [f"result:{request['job_id']}:{attempt}"]
-    assert [it.msg_id for it in core.of(request)] == expected
+    for request in requests:
+        expected = [] if attempt is None else [f"result:{request['job_id']}:{attempt}"]
+        assert [it.msg_id for it in core.of(request)] == expected
 
 
 @pytest.mark.parametrize(
@@ -246,6 +247,16 @@ async def test_a_past_deadline_is_a_timeout_before_work_starts(core: Core, servi
 
     await core.send(request)
     assert await core.statuses(request, 3) == ["processing", "error", "processing"]
+
+
+@pytest.mark.parametrize(
+    ("deadline", "status"),
+    [("0001-01-01T00:00:00+03:00", "error"), ("9999-12-31T23:59:59.999999-03:00", "done")],
+)
+async def test_a_deadline_at_the_end_of_time_is_one(core: Core, service: Running, deadline, status):
+    request = await core.order({"do": "read"}, reply_deadline=deadline)
+
+    assert await core.statuses(request) == ["processing", status]
 
 
 async def test_a_deadline_that_passes_in_the_queue_is_a_timeout(

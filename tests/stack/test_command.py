@@ -97,6 +97,8 @@ def test_a_server_ends_even_if_its_guard_is_killed(run_stack: Start) -> None:
     subprocess.run(["kill", "-9", str(running.process.pid), *map(str, guards)], check=True)
     running.process.wait()
     assert_gone(below)
+    for path in sockets_of(below):  # nobody was left who could
+        path.unlink()
 
 
 def test_a_stale_env_is_gone_before_anything_starts(run_stack: Start, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """`armka service NAME`."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Annotated
 
@@ -8,14 +7,10 @@ import typer
 from pydantic import ValidationError
 
 from armka.cli import logging
-from armka.cli.signals import stop_event
 from armka.contract.vocabulary import Pipeline
-from armka.messaging.settings import NatsSettings
-from armka.objects.settings import ObjectSettings
 from armka.sdk.children import HandlerNotImported
-from armka.sdk.runtime import serve
+from armka.sdk.runtime import run
 from armka.sdk.service import MissingAttempt, Service
-from armka.sdk.settings import ServiceSettings
 
 
 def service(name: Annotated[str, typer.Argument(help="Which service, for one tabular-parser.")]) -> None:
@@ -25,7 +20,7 @@ def service(name: Annotated[str, typer.Argument(help="Which service, for one tab
         raise typer.Exit(2)
     logging.configure()
     try:
-        asyncio.run(_until_told(_SERVICES[name]()))
+        run(_SERVICES[name]())
     except ValidationError as error:
         for problem in error.errors(include_input=False, include_url=False):
             where = ".".join(str(part) for part in problem["loc"]) or "settings"
@@ -34,11 +29,6 @@ def service(name: Annotated[str, typer.Argument(help="Which service, for one tab
     except HandlerNotImported as error:
         typer.echo(f"armka: {error}", err=True)
         raise typer.Exit(1) from None
-
-
-async def _until_told(chosen: Service) -> None:
-    settings = NatsSettings(), ObjectSettings(), ServiceSettings()
-    await serve(chosen, *settings, stop_event())
 
 
 def _tabular_parser() -> Service:

@@ -27,8 +27,7 @@ def stack(
 ) -> None:
     """Run real PostgreSQL, NATS and S3 servers on loopback until SIGTERM or Ctrl-C.
 
-    When all of them serve, DIR/env holds their addresses as KEY=value lines; when they end, it is
-    removed.
+    While all of them serve, DIR/env holds their addresses as KEY=value lines.
     """
     from armka.stack import Stack, StackError
 

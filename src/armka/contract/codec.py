@@ -64,6 +64,17 @@ def _decode(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
         raise InvalidMessage(str(error)) from None
 
 
+class _Fields(msgspec.Struct):
+    """The three fields, unread: whatever the others hold cannot spoil them."""
+
+    job_id: msgspec.Raw = msgspec.Raw(b"null")
+    file_id: msgspec.Raw = msgspec.Raw(b"null")
+    attempt: msgspec.Raw = msgspec.Raw(b"null")
+
+
+_fields = msgspec.json.Decoder(_Fields)
+
+
 class Address(msgspec.Struct, frozen=True):
     """What can be read of a request that is not valid: enough to answer it (C4.2)."""
 
@@ -75,18 +86,23 @@ class Address(msgspec.Struct, frozen=True):
 def address_of(body: bytes) -> Address | None:
     """Find `job_id`, `file_id` and `attempt` in a body that failed its schema; None: no answer can be built (C4.3)."""
     try:
-        fields = msgspec.json.decode(body)
+        fields = _fields.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    if not isinstance(fields, dict):
-        return None
-    job_id, file_id = _uuid(fields.get("job_id")), _uuid(fields.get("file_id"))
+    job_id, file_id, attempt = _uuid(fields.job_id), _uuid(fields.file_id), _plain(fields.attempt)
     if job_id is None or file_id is None:
         return None
-    attempt = fields.get("attempt")
     readable = isinstance(attempt, int) and not isinstance(attempt, bool) and attempt >= 1
     return Address(job_id=job_id, file_id=file_id, attempt=attempt if readable else None)
 
 
-def _uuid(value: object) -> UUID | None:
+def _uuid(raw: msgspec.Raw) -> UUID | None:
+    value = _plain(raw)
     return UUID(value) if isinstance(value, str) and _CANONICAL.match(value) else None
+
+
+def _plain(raw: msgspec.Raw) -> object:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None

@@ -15,8 +15,8 @@ Id = Annotated[
 Instant = Annotated[
     str,
     Meta(
-        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
-        r"([Zz]|[+-][0-9]{2}:[0-9]{2})\Z"
+        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)"
+        r"(\.[0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])\Z"
     ),
 ]
 NonEmpty = Annotated[str, Meta(min_length=1)]
@@ -42,13 +42,19 @@ class ServiceInfo(msgspec.Struct, frozen=True):
 def parse_instant(text: str) -> datetime:
     """Turn an RFC 3339 date-time into an aware UTC datetime.
 
-    Raises ValueError where the text names no instant. A leap second is read as the second before it, since Python
-    knows none.
+    Raises ValueError where the text names no instant. Python knows neither leap seconds nor years
+    beyond 9999: a leap second is read as the second before it, and an instant that falls off the
+    calendar in UTC as the first or the last one.
     """
     seconds = text[17:19]
     if seconds == "60":
         text = f"{text[:17]}59{text[19:]}"
-    return datetime.fromisoformat(text.upper()).astimezone(UTC)
+    moment = datetime.fromisoformat(text.upper())
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        edge = datetime.min if moment.year == 1 else datetime.max
+        return edge.replace(tzinfo=UTC)
 
 
 def format_instant(moment: datetime) -> str:

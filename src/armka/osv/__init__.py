@@ -5,9 +5,9 @@ Nothing here does I/O or knows a file format. Readers of any kind (spreadsheets,
 hand over a `grid.Grid`; `trial_balance.read` answers with documents of the contract or says as an
 exception what the grid is instead.
 
-- `grid`          - what a reader hands over: rows of cells with their number formats, outline levels, merges
+- `grid`          - what a reader hands over: rows of cells, their formats, outline, merges
 - `number_format` - what a number format says about the number under it
-- `amounts`       - a cell's value to an exact amount, or the fact that it cannot be read; never a guess
+- `amounts`       - a cell's value to an exact amount, or that it cannot be read; never a guess
 - `accounts`      - account codes (счёт, субсчёт) as 1С writes them
 - `wording`       - texts made comparable, and the words of a header
 - `reports`       - which report a title announces, and the layout families

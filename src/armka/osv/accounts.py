@@ -8,7 +8,10 @@ import msgspec
 _LETTERED = "АП|ВР|ГТД|КВ|МЦ|НЕ|НПР|ПВ|ПР|РВ|УСН|УТ"
 _CODE = rf"(?:[0-9]{{1,5}}|{_LETTERED})(?:\.[0-9А-ЯЁA-Z]{{1,5}}){{0,5}}"
 # "31 декабря", "2023 год", "1 квартал" name a time, not an account.
-_TIME = "[Яя]нв|[Фф]ев|[Мм]ар|[Аа]пр|[Мм]а[йя]|[Ии]ю[нл]|[Аа]вг|[Сс]ен|[Оо]кт|[Нн]оя|[Дд]ек|[Гг]од|г\\.|[Кк]варт|[Пп]олуг|[Мм]ес"
+_TIME = (
+    "[Яя]нв|[Фф]ев|[Мм]ар|[Аа]пр|[Мм]а[йя]|[Ии]ю[нл]|[Аа]вг|[Сс]ен|[Оо]кт|[Нн]оя|[Дд]ек"
+    r"|[Гг]од|г\.|[Кк]варт|[Пп]олуг|[Мм]ес"
+)
 _ACCOUNT = re.compile(rf"({_CODE})(?:(?: ?, ?| [-–—] | (?!{_TIME}))(.+))?")
 _DATE = re.compile(r"[0-9]{2}\.[0-9]{2}\.(?:19|20)[0-9]{2}")
 _KNOWN = re.compile(rf"(?:[0-9]{{2}}|0[0-9]{{2}}|{_LETTERED})(?:\.[0-9А-ЯЁA-Z]{{1,5}})*")
@@ -35,7 +38,7 @@ def parse(text: str) -> Account | None:
 
 
 def is_off_balance(code: str) -> bool:
-    """Whether the code says by itself that the account is off balance (забалансовый); 000 is not."""
+    """Whether the code says by itself that it is off balance (забалансовый); 000 is not."""
     return not "1" <= code[0] <= "9" and _OFF_BALANCE.match(code) is not None
 
 

@@ -157,7 +157,7 @@ def show(value: Value) -> str:
 
 
 def to_text(amount: int) -> str:
-    """An amount as the contract's decimal string: at least two decimals, more where there are more."""
+    """An amount as the contract's decimal string, with two decimals or as many as it has."""
     if amount < 0:
         return f"-{to_text(-amount)}"
     kopecks, finer = divmod(amount, KOPECK)

@@ -70,7 +70,7 @@ class Stray(msgspec.Struct, frozen=True):
 
 
 class Body(msgspec.Struct):
-    """What was read under one header; `end` is the index of the first row that is not part of it."""
+    """What was read under one header; `end` is the index of the first row after it."""
 
     entries: list[Entry]
     strays: list[Stray]
@@ -188,15 +188,16 @@ class _Reading:
         return accounts.parse(code) if code else None
 
     def _take_account(self, row: Row, parts: _Parts, account: Account) -> None:
-        if self.total_seen and not parts.has_amount:
+        off_balance = accounts.is_off_balance(account.code)
+        if self.total_seen and not parts.has_amount and not off_balance:
             return
         self._refuse_other_plans(row, account.code)
         repeats = self._styles[parts.label_style].italic and account.code in self._accounts
         kind = LineKind.GROUP if repeats else LineKind.ACCOUNT
         entry = self._add(row, parts, kind, parts.name or account.name)
         entry.account = account.code
-        entry.off_balance = accounts.is_off_balance(account.code)
-        if self.total_seen and not entry.off_balance:
+        entry.off_balance = off_balance
+        if self.total_seen and not off_balance:
             self._strays.append(
                 Stray(row.number, f"балансовый счет {account.code} стоит после строки «Итого»")
             )

@@ -101,7 +101,8 @@ def _row_equations(entries: list[Entry], judge: _Judge) -> Iterator[Check]:
         if severity is not None:
             text = (
                 f"{_place(entry)}: сальдо на начало и обороты дают на конец {_money(expected)}, "
-                f"а стоит {_money(actual)} (дебет минус кредит), разница {_money(actual - expected)}"
+                f"а стоит {_money(actual)} (дебет минус кредит), "
+                f"разница {_money(actual - expected)}"
             )
             column = 4 if cd or not cc else 5
             yield _check("R1", severity, [entry], column, expected, actual, text)
@@ -170,8 +171,8 @@ def _totals(entries: list[Entry], tops: list[Entry], judge: _Judge) -> Iterator[
             severity = judge(expected - actual, len(tops) + 1) if expected != actual else None
             if severity is not None:
                 text = (
-                    f"{_place(total)}: {_NAMES[column]}: балансовые счета в сумме дают {_money(expected)}, "
-                    f"а в строке {_money(actual)}, разница {_money(actual - expected)}"
+                    f"{_place(total)}: {_NAMES[column]}: балансовые счета в сумме дают "
+                    f"{_money(expected)}, а в строке {_money(actual)}, разница {_money(actual - expected)}"
                 )
                 yield _check("R4", severity, [total], column, expected, actual, text)
 
@@ -202,7 +203,10 @@ def _unknown_codes(entries: list[Entry]) -> Iterator[Check]:
     """R8, as far as the form of a code goes."""
     for entry in entries:
         if entry.account is not None and not accounts.is_known_form(entry.account):
-            text = f"{_place(entry)}: такого кода нет в плане счетов; возможно, в файле потерян ведущий ноль"
+            text = (
+                f"{_place(entry)}: такого кода нет в плане счетов; "
+                "возможно, в файле потерян ведущий ноль"
+            )
             yield _check("R8", Severity.ERROR, [entry], None, None, None, text)
 
 

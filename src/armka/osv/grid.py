@@ -15,11 +15,11 @@ class CellError(str):
     __slots__ = ()
 
 
-# A number is a float where its up to 15 stored digits survive that, else a Decimal; a date is the number it is
-# stored as, told by its style. Blank cells are not handed over.
+# A number is a float where its stored digits survive that, else a Decimal; a date is the number it
+# is stored as, told by its style. Blank cells are not handed over.
 Value = str | float | Decimal | bool | CellError
 
-# (column counted from 0, value, index into `Grid.styles`): a tuple, since there are millions of them.
+# (column counted from 0, value, index into `Grid.styles`): a tuple, since there are millions.
 Cell = tuple[int, Value, int]
 
 

@@ -181,7 +181,8 @@ def _six(placed: list[tuple[int, int]]) -> tuple[int, int, int, int, int, int]:
     if len(columns) < 6:
         raise NotTrialBalance(
             None,
-            "в шапке таблицы нет всех шести колонок: дебет и кредит сальдо на начало, оборотов и сальдо на конец",
+            "в шапке таблицы нет всех шести колонок: "
+            "дебет и кредит сальдо на начало, оборотов и сальдо на конец",
         )
     six = tuple(columns[which] for which in range(6))
     if any(left >= right for left, right in pairwise(six)):

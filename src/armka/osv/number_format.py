@@ -77,7 +77,7 @@ def show_code(number: float | Decimal, code: str) -> str | None:
 
 
 def _fill(section: str, digits: list[str]) -> Iterator[str]:
-    """The shown characters from right to left; the leftmost place takes all digits that are left."""
+    """The shown characters from right to left; the leftmost place takes what is left."""
     tokens = list(_TOKEN.finditer(section))
     leftmost = next(token.start() for token in tokens if (token.group(3) or " ") in "0#?")
     for token in reversed(tokens):

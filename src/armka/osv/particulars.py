@@ -12,8 +12,9 @@ from armka.osv.wording import plain, text_of
 
 _LEGAL_FORM = re.compile(
     r"(?<![\w-])(?:ООО|ОАО|ЗАО|ПАО|НАО|АО|ИП|АНО|ФГУП|ГУП|МУП|НКО|ТСЖ|СНТ|КФХ|ГБУ|МБУ|ФГБУ"
-    r"|[Оо]бщество с (?:ограниченной|дополнительной)|(?:[Пп]убличное |[Зз]акрытое |[Оо]ткрытое |[Нн]епубличное )?"
-    r"[Аа]кционерное общество|[Ии]ндивидуальный предприниматель)(?![\w-])"
+    r"|[Оо]бщество с (?:ограниченной|дополнительной)"
+    r"|(?:[Пп]убличное |[Зз]акрытое |[Оо]ткрытое |[Нн]епубличное )?[Аа]кционерное общество"
+    r"|[Ии]ндивидуальный предприниматель)(?![\w-])"
 )
 _ORGANISATION = re.compile(r"^(?:наименование )?организаци[яи]:? *")
 _INN = re.compile(r"\bинн(?: ?/ ?кпп)?\b[ :№]*(\d{12}|\d{10})(?!\d)")
@@ -58,7 +59,7 @@ def read(rows: list[Row]) -> Particulars:
 
 
 def unit_of(particulars: Particulars) -> int:
-    """The one unit of the amounts, in currency units; 1 where nothing is said. Raises UnitNotRead."""
+    """The unit of the amounts, in currency units; 1 where none is said. Raises UnitNotRead."""
     units = particulars.units
     if len(units) > 1 or not units <= {1, 1000, 1000000}:
         raise UnitNotRead(", ".join(str(unit) for unit in sorted(units)))

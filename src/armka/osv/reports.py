@@ -20,7 +20,7 @@ NOT_READ = {
     "periods": "ОСВ с разбивкой по периодам",
     "upp": "ОСВ из 1С:УПП с колонкой «Субконто»",
     "budget": "ОСВ бюджетного учреждения (КПС, КФО, КБК)",
-    "nfo_eps": "оборотная ведомость некредитной финансовой организации (0420521, Единый план счетов)",
+    "nfo_eps": "оборотная ведомость по Единому плану счетов (0420521)",
     "four_digit_plan": "ОСВ по плану счетов с четырехзначными кодами",
 }
 
@@ -58,37 +58,36 @@ _OTHERS = [
 class SheetNotRead(Exception):
     """A sheet that gives no trial balance; `explanation` says to a person why not."""
 
-    explanation: str
+    def __init__(self, explanation: str) -> None:
+        super().__init__(explanation)
+        self.explanation = explanation
 
 
 class NotTrialBalance(SheetNotRead):
     """It is none; `looks_like` says what it is instead, in the accusative, where that is known."""
 
     def __init__(self, looks_like: str | None, reason: str) -> None:
-        super().__init__(looks_like, reason)
-        self.looks_like = looks_like
-        self.explanation = (
+        super().__init__(
             f"это не оборотно-сальдовая ведомость, а похоже на {looks_like} ({reason})"
             if looks_like
             else f"оборотно-сальдовая ведомость не найдена: {reason}"
         )
+        self.looks_like = looks_like
 
 
 class LayoutNotRead(SheetNotRead):
-    """It is a turnover report of a known family that is not read; `reason` says how that was seen."""
+    """It is a turnover report of a known family that is not read; `reason` says how it was seen."""
 
     def __init__(self, family: str, reason: str) -> None:
-        super().__init__(family, reason)
+        super().__init__(f"это {NOT_READ[family]}; такой вид отчета пока не читается ({reason})")
         self.family = family
-        self.explanation = f"это {NOT_READ[family]}; такой вид отчета пока не читается ({reason})"
 
 
 class UnitNotRead(SheetNotRead):
     """Its amounts are in a unit that the contract cannot carry, or it names several."""
 
     def __init__(self, found: str) -> None:
-        super().__init__(found)
-        self.explanation = f"единица измерения сумм не читается или названа по-разному ({found})"
+        super().__init__(f"единица измерения сумм не читается или названа по-разному ({found})")
 
 
 class Announced(msgspec.Struct, frozen=True):

@@ -24,7 +24,7 @@ class Side(Enum):
 
 
 class Heading(Enum):
-    """What a group of two amounts is; BALANCE does not say whether the opening or the closing one."""
+    """What a group of two amounts is; of BALANCE it is not said whether opening or closing."""
 
     OPENING = 0
     TURNOVER = 1
@@ -34,7 +34,7 @@ class Heading(Enum):
 
 @lru_cache(maxsize=8192)
 def plain(text: str) -> str:
-    """Lower case, ё as е, one space between words, soft hyphens and hyphenated line breaks mended."""
+    """Lower case, ё as е, single spaces, soft hyphens and hyphenated line breaks mended."""
     joined = _HYPHENATED.sub("", text).replace("\u00ad", "")
     return " ".join(joined.lower().replace("ё", "е").split())
 

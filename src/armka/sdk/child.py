@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from armka.contract.codec import InvalidMessage, decode_result, encode
-from armka.contract.fields import SCHEMA_VERSION, format_instant
+from armka.contract.fields import SCHEMA_VERSION, format_instant, parse_instant
 from armka.contract.result import ResultFile, SourceFile
 from armka.contract.vocabulary import ErrorCode
 from armka.sdk import frames
@@ -81,7 +81,7 @@ def _source(task: Task) -> Source:
         original_name=task.original_name,
         sha256=task.sha256,
         size_bytes=task.size_bytes,
-        deadline=datetime.fromtimestamp(task.deadline, UTC),
+        deadline=parse_instant(task.deadline),
     )
 
 

@@ -107,7 +107,7 @@ class Child:
 
     async def end(self) -> None:
         """Kill the process, and whatever it started."""
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         await self._process.wait()
         self._tasks.close()

@@ -25,7 +25,7 @@ class Task(msgspec.Struct, frozen=True):
     original_name: str
     sha256: str
     size_bytes: int
-    deadline: float  # Unix time
+    deadline: str
     job_id: str
     file_id: str
     service: ServiceInfo

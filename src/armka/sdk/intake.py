@@ -73,7 +73,10 @@ class Intake:
                 self._room.clear()
                 await self._room.wait()
             for incoming in await self._receiver.take(min(room, _BATCH)):
-                await self._meet(incoming)
+                try:
+                    await self._meet(incoming)
+                except Exception:  # one request must not keep the others from being met
+                    log.exception("a request was not met", size=len(incoming.body))
             await asyncio.sleep(0)  # a flood of requests must not keep acks waiting
 
     async def drain(self, seconds: float) -> None:

@@ -180,7 +180,7 @@ class Workshop:
             original_name=request.original_name,
             sha256=source.sha256,
             size_bytes=source.size_bytes,
-            deadline=request.deadline.timestamp(),
+            deadline=request.reply_deadline,
             job_id=str(request.job),
             file_id=str(UUID(request.file_id)),
             service=self._service.info,

@@ -1,1 +1,1 @@
-"""Recognition services: each speaks only the contract, through the SDK, and none imports another."""
+"""Recognition services: each speaks only the contract, and none imports another."""

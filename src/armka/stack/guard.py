@@ -113,7 +113,7 @@ def _inherit_capability(capability: int) -> None:
 
 def _die_with(guard: int, number: int) -> None:
     if sys.platform.startswith("linux"):
-        pass
+        _libc_call("prctl", _PR_SET_PDEATHSIG, number, 0, 0, 0)
     if os.getppid() != guard:
         os._exit(1)
 

@@ -62,7 +62,7 @@ class NatsServer(Server):
                 finally:
                     writer.close()
                     await writer.wait_closed()
-        except (OSError, TimeoutError):
+        except (ConnectionError, TimeoutError):
             return False
         # With `config` that asks for credentials, the refusal is an answer too.
         return greeting.startswith(b"INFO ") and answer.startswith(

@@ -109,7 +109,7 @@ class ObjectServer(Server):
             put, _ = request(self.port, keys, "PUT", path, content)
             got = request(self.port, keys, "GET", path)
             deleted, _ = request(self.port, keys, "DELETE", path)
-        except (OSError, http.client.HTTPException):
+        except (ConnectionError, TimeoutError, http.client.HTTPException):
             return False
         return (put, got, deleted) == (
             HTTPStatus.OK,

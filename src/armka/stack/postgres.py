@@ -25,6 +25,13 @@ _SETTINGS = {
     "log_timezone": "UTC",
     "timezone": "UTC",
 }
+_NOT_YET = (
+    ConnectionError,
+    TimeoutError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.TooManyConnectionsError,
+)
 _NO_FSYNC = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -44,9 +51,10 @@ class PostgresServer(Server):
         return self.database_url(DATABASE)
 
     def database_url(self, database: str) -> str:
-        """The address of another database of this server."""
+        """The address of another database of this server, which speaks no TLS."""
         password = secret(self.home, "password")
-        return f"postgresql://{USER}:{password}@{LOOPBACK}:{self.port}/{database}"
+        place = f"{LOOPBACK}:{self.port}/{database}"
+        return f"postgresql://{USER}:{password}@{place}?sslmode=disable"
 
     def env(self) -> dict[str, str]:
         return {"DATABASE_URL": self.url}
@@ -92,7 +100,7 @@ class PostgresServer(Server):
         except asyncpg.InvalidPasswordError:
             what = f"refuses the password in {self.home / 'secrets.json'}: it belongs to other data"
             raise ServerFailed(self.name, what, self.log, "") from None
-        except (OSError, TimeoutError, asyncpg.PostgresError):
+        except _NOT_YET:
             return False
         return True
 

@@ -75,7 +75,7 @@ def _grids(source: Source) -> Iterator[Grid]:
     if expected is None:
         raise Refused(
             ErrorCode.UNSUPPORTED_FORMAT,
-            f"Тип {source.file_type} этот сервис не читает: он читает XLS, XLSX и XLSB. {_UPLOAD_OSV}",
+            f"Тип {source.file_type} здесь не читается, только XLS, XLSX и XLSB. {_UPLOAD_OSV}",
         )
     data = source.path.read_bytes()
     content = sniff(data)
@@ -112,14 +112,16 @@ def _require(content: Content, expected: Content) -> None:
         )
     raise Refused(
         ErrorCode.INVALID_FORMAT,
-        f"Содержимое не соответствует типу файла: это {content.value}, а не {expected.value}. {_SAVE_AGAIN}",
+        f"Содержимое не соответствует типу файла: это {content.value}, а не {expected.value}. "
+        f"{_SAVE_AGAIN}",
     )
 
 
 def _encrypted() -> Refused:
     return Refused(
         ErrorCode.INVALID_FORMAT,
-        "Файл защищен паролем. Снимите пароль (Файл → Сведения → Защита книги) и загрузите файл снова.",
+        "Файл защищен паролем. Снимите пароль (Файл → Сведения → Защита книги) "
+        "и загрузите файл снова.",
     )
 
 

@@ -46,7 +46,7 @@ class Content(Enum):
 
 
 def sniff(data: bytes) -> Content:
-    """Tell what the bytes are; of a zip, only that it is one (its members say what: `of_members`)."""
+    """Tell what the bytes are; of a zip only that it is one: its members say the rest."""
     if not data.strip(b"\0 \t\r\n"):
         return Content.EMPTY
     if data.startswith(_OLE2):
@@ -76,11 +76,9 @@ def of_members(names: list[str]) -> Content:
 def _ole2(data: bytes) -> Content:
     if _has_stream(data, "EncryptedPackage"):
         return Content.ENCRYPTED
-    return (
-        Content.XLS
-        if any(_has_stream(data, name) for name in ("Workbook", "Book", "BOOK"))
-        else Content.OLE2
-    )
+    if any(_has_stream(data, name) for name in ("Workbook", "Book", "BOOK")):
+        return Content.XLS
+    return Content.OLE2 if _has_stream(data, "Root Entry") else Content.UNKNOWN
 
 
 def _has_stream(data: bytes, name: str) -> bool:

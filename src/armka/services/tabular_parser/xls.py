@@ -1,4 +1,4 @@
-"""XLS (BIFF) by xlrd with formatting. Other readers turn 1С's number formats from id 50 into dates."""
+"""XLS (BIFF) by xlrd: other readers turn 1С's number formats from id 50 into dates."""
 
 from collections.abc import Iterator
 from io import StringIO

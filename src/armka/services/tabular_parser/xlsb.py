@@ -159,7 +159,7 @@ def _styles(data: bytes) -> list[Style]:
 
 
 def _compressed(data: bytes) -> float:
-    """A number in 30 bits: a whole one or the head of a double, either perhaps a hundredth of it."""
+    """A number in 30 bits: a whole one or the head of a double, perhaps times a hundred."""
     (raw,) = _LONG(data)
     if raw & 2:
         number = float((raw >> 2) - (1 << 30 if raw >> 31 else 0))
@@ -180,7 +180,7 @@ class _Sheet:
         self._merges: list[Merge] = []
 
     def parse(self, data: bytes) -> tuple[list[Row], list[Merge]]:
-        """The two kinds of cell that sheets are full of are read right here, the others by table."""
+        """The kinds of cell that sheets are full of are read right here, others by table."""
         rows: list[Row] = []
         cells, strings, styles = self._cells, self._strings, self._styles
         for kind, start, end in _records(data):

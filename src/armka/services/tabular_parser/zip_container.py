@@ -21,7 +21,7 @@ _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
 class ZipContainer:
-    """Members by name, in any case and with either slash, as they are met (`xl/SharedStrings.xml`)."""
+    """Members by name, in any case and with either slash (`xl/SharedStrings.xml`)."""
 
     def __init__(self, data: bytes) -> None:
         """Raises Corrupt where it is no zip, TooLarge past a limit."""
