@@ -122,9 +122,10 @@ class _Writer:
         if layout.combined:
             self._line(f"{account.code}, {account.name}", "", account.values, look)
         else:
-            self._line(*self._code(account.code, look), account.name, account.values)
+            label = self._code(account.code, look)
+            self._line(label, account.name, account.values)
 
-    def _code(self, code: str, look: Look) -> tuple[CellValue, ...]:
+    def _code(self, code: str, look: Look) -> str:
         """The code's cell is put here where it is a number under a format of its own; else the line
         puts its text.
         """
@@ -138,8 +139,8 @@ class _Writer:
                 int(head),
                 Look(number_format, indent=look.indent),
             )
-            return ("",)
-        return (code,)
+            return ""
+        return code
 
     def _line(self, label: CellValue, name: str, values: Six, look: Look = PLAIN) -> None:
         names = self._name_columns()

@@ -1,6 +1,7 @@
 """A file through the handler, and a recognised document beside the truth."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +13,11 @@ from tests.books import xls, xlsb, xlsx
 from tests.books.ledger import Account, Ledger, Six
 from tests.books.sheets import Sheet
 
-WRITERS = {FileType.XLS: xls.write, FileType.XLSX: xlsx.write, FileType.XLSB: xlsb.write}
+WRITERS: dict[FileType, Callable[[Path, list[Sheet]], None]] = {
+    FileType.XLS: xls.write,
+    FileType.XLSX: xlsx.write,
+    FileType.XLSB: xlsb.write,
+}
 
 
 def source_of(path: Path, file_type: FileType | None = None) -> Source:

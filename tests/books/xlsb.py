@@ -207,6 +207,7 @@ def _content_types(parts: list[str]) -> str:
     return (
         f'{_XML}<Types xmlns="{_PACKAGE}/content-types">'
         f'<Default Extension="bin" ContentType="{_TYPES}.sheet.binary.macroEnabled.main"/>'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
         f"{overrides}</Types>"
     )

@@ -88,7 +88,9 @@ def _strings(schema: Json) -> st.SearchStrategy[str]:
     if "format" in schema:
         return FORMATS[schema["format"]]
     if "pattern" in schema:
-        return st.from_regex(schema["pattern"].replace("$", r"\Z"), alphabet=st.characters(max_codepoint=127))
+        return st.from_regex(
+            schema["pattern"].replace("$", r"\Z"), alphabet=st.characters(max_codepoint=127)
+        )
     return st.text(min_size=schema.get("minLength", 0), max_size=5)
 
 
@@ -140,4 +142,3 @@ def leaves(value: Json) -> Iterator[Json]:
             yield from leaves(inner)
     else:
         yield value
-

@@ -2,7 +2,7 @@
 
 Known differences, none of which a sender of ours makes:
 
-- JSON Schema counts 1.0 as an integer, the models do not. (`confidence` and `boxes` are numbers, and take both.)
+- JSON Schema counts 1.0 as an integer, the models do not. (`confidence` and `boxes` are numbers.)
 - A leap second is read as the second before it; the schema's validator wants it at 23:59:60 UTC.
 - Python knows no year 0000.
 """

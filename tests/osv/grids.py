@@ -6,7 +6,7 @@ from typing import Any
 
 from armka.contract.result import Document
 from armka.osv import trial_balance
-from armka.osv.grid import Grid, Merge, Row, Style, Value
+from armka.osv.grid import Cell, Grid, Merge, Row, Style, Value
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import Ledger, make
 from tests.books.sheets import Sheet
@@ -17,7 +17,7 @@ def grid_of(sheet: Sheet) -> Grid:
     styles: dict[Style, int] = {Style(): 0}
     rows = []
     for number, cells in sheet.rows().items():
-        read = []
+        read: list[Cell] = []
         for column, value, look in cells:
             style = Style(look.number_format, look.bold, look.italic, look.indent)
             index = styles.setdefault(style, len(styles))

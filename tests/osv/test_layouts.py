@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from armka.osv import trial_balance
-from armka.osv.grid import Grid
+from armka.osv.grid import Cell, Grid, Row, Style
+from armka.osv.reports import NotTrialBalance
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import make
 from tests.books.recognised import lines, texts, total, truth
@@ -63,7 +64,7 @@ def test_lines_point_to_their_rows_and_amounts_to_their_columns():
     document = trial_balance.read(grid_of(sheet)).documents[0]
     assert document.columns == ["D", "F", "G", "H", "I", "J"]
     first = document.lines[0]
-    assert sheet.cells[first.row - 1, 1][0] == 1
+    assert sheet.cells[(first.row or 0) - 1, 1][0] == 1
     assert first.account == "01"
 
 
@@ -108,11 +109,11 @@ def test_a_group_of_accounts_is_a_line_and_no_addend():
         if row.number > first:
             row.number += 1
     values = book.total
-    grouped.styles.append(grouped.styles[0].__class__("General", italic=True))
-    cells = [(0, "Раздел I. Все счета", len(grouped.styles) - 1)]
+    grouped.styles.append(Style(italic=True))
+    cells: list[Cell] = [(0, "Раздел I. Все счета", len(grouped.styles) - 1)]
     cells += [(column, value / 100, 0) for column, value in enumerate(values, 2)]
     index = next(i for i, row in enumerate(grouped.rows) if row.number > first)
-    grouped.rows.insert(index, type(grouped.rows[0])(first + 1, cells))
+    grouped.rows.insert(index, Row(first + 1, cells))
     document = trial_balance.read(grouped).documents[0]
     assert document.lines[0].kind == "group"
     assert document.checks == []
@@ -130,7 +131,10 @@ def test_two_tables_on_a_sheet_are_two_documents():
     ]
     documents = trial_balance.read(grid_of(upper)).documents
     assert [lines(document) for document in documents] == [truth(book) for book in books]
-    assert [document.period.text for document in documents] == ["за 2023 г.", "за 2024 г."]
+    assert [document.period and document.period.text for document in documents] == [
+        "за 2023 г.",
+        "за 2024 г.",
+    ]
 
 
 def test_hidden_rows_are_read_and_told():
@@ -155,5 +159,5 @@ def test_shuffled_columns_of_decoration_change_nothing(seed):
 
 
 def test_an_empty_grid_is_no_trial_balance():
-    with pytest.raises(trial_balance.NotTrialBalance):
+    with pytest.raises(NotTrialBalance):
         trial_balance.read(Grid("Лист1", [], [], []))

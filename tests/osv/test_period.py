@@ -38,6 +38,7 @@ from armka.osv import period
 )
 def test_a_wording_becomes_dates(text, first, last):
     found = period.find(text)
+    assert found is not None
     assert (found.from_, found.to) == (date.fromisoformat(first), date.fromisoformat(last))
 
 
@@ -53,11 +54,14 @@ def test_a_wording_becomes_dates(text, first, last):
 )
 def test_a_wording_without_certain_dates_stays_a_text(text):
     found = period.find(text)
+    assert found is not None
     assert (found.text, found.from_, found.to) == (text, None, None)
 
 
 def test_the_period_is_kept_as_printed():
-    assert period.find("Оборотно-сальдовая ведомость за  Июль 2024 г. ").text == "за Июль 2024 г."
+    found = period.find("Оборотно-сальдовая ведомость за  Июль 2024 г. ")
+    assert found is not None
+    assert found.text == "за Июль 2024 г."
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A cell that cannot be read is unknown: no value, the raw text, and at most a suggestion."""
 
 from armka.osv import trial_balance
-from armka.osv.grid import CellError
+from armka.osv.grid import CellError, Style
 from tests.books.layouts import Layout
 from tests.osv.grids import change, document_of, grid
 
@@ -35,7 +35,7 @@ def test_no_sum_is_judged_with_an_unreadable_addend():
 
 def test_a_date_in_a_column_of_amounts_is_unreadable():
     book = grid(layout=Layout(numeric_codes=False))
-    book.styles.append(type(book.styles[0])("dd.mm.yyyy"))
+    book.styles.append(Style("dd.mm.yyyy"))
     change(book, "70", 2, lambda amount: amount)
     row = next(row for row in book.rows if row.cells[0][1] == "70")
     row.cells[-1] = (*row.cells[-1][:2], len(book.styles) - 1)

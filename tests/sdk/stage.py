@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 import jsonschema_rs
@@ -16,7 +16,6 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from pydantic import SecretStr
-from tests.sdk.trial_handlers import trial
 
 from armka.contract import object_keys, schema_files
 from armka.contract.vocabulary import Pipeline
@@ -27,6 +26,7 @@ from armka.sdk.runtime import serve
 from armka.sdk.service import MissingAttempt, Service
 from armka.sdk.settings import ServiceSettings
 from armka.stack import ObjectServer
+from tests.sdk.trial_handlers import trial
 
 REQUESTS = "files.tabular_uploaded"
 RESULTS = "files.tabular_parsed"
@@ -94,7 +94,7 @@ class Core:
         assert self._client is not None
         return self._client
 
-    async def __aenter__(self) -> "Core":
+    async def __aenter__(self) -> Self:
         await self.connect()
         return self
 
@@ -156,8 +156,7 @@ class Core:
     async def deadline_of(self, request: dict[str, Any]) -> None:
         """Wait for the deadline to pass, with what was sent before it."""
         deadline = datetime.fromisoformat(request["reply_deadline"])
-        while datetime.now(UTC) < deadline:
-            await asyncio.sleep(0.05)
+        await until(lambda: datetime.now(UTC) > deadline)
         await self.client.flush()
 
     async def object_of(self, request: dict[str, Any]) -> None:
@@ -186,6 +185,13 @@ class Core:
         if message.reply and self.answer is not None:
             with contextlib.suppress(nats.errors.Error):
                 await self.client.publish(message.reply, self.answer)
+
+
+async def until(condition: Callable[[], Any], seconds: float = _PATIENCE_SECONDS) -> None:
+    """Wait for what gives no signal."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - there is no event to wait for
+            await asyncio.sleep(0.02)
 
 
 def new_request(bucket: str, **overrides: Any) -> dict[str, Any]:

@@ -5,13 +5,13 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.sdk.stage import Core
 
 from armka.messaging.connection import Connection
 from armka.messaging.messages import Outgoing
 from armka.messaging.plain import PlainPublisher
 from armka.messaging.settings import NatsSettings
 from armka.sdk.acks import Acks
+from tests.sdk.stage import Core
 
 
 def ack(n: int) -> Outgoing:

@@ -20,7 +20,9 @@ async def command(*arguments: str, **environment: str) -> asyncio.subprocess.Pro
     )
 
 
-async def test_the_tabular_parser_serves_until_sigterm(core: Core, nats_server, object_store_server):
+async def test_the_tabular_parser_serves_until_sigterm(
+    core: Core, nats_server, object_store_server
+):
     env = nats_server.env() | object_store_server.env()
     process = await command("tabular-parser", **env)
     try:
@@ -48,7 +50,9 @@ async def test_a_service_that_there_is_none_of_is_named():
 
 
 async def test_wrong_settings_are_named_without_their_values():
-    process = await command("tabular-parser", OPENBAO__NATS__NATS_SEED="canary", SERVICE_BACKLOG="no")
+    process = await command(
+        "tabular-parser", OPENBAO__NATS__NATS_SEED="canary", SERVICE_BACKLOG="no"
+    )
     _, said = await process.communicate()
 
     assert process.returncode == 2

@@ -39,7 +39,9 @@ def requests(draw: st.DrawFn) -> Any:
 )
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_request_is_met_as_c4_says(request, msg_id, missing, pipeline):
-    if any(isinstance(it, str) and (it.startswith("0000-") or ":60" in it) for it in leaves(request)):
+    if any(
+        isinstance(it, str) and (it.startswith("0000-") or ":60" in it) for it in leaves(request)
+    ):
         return  # the known differences between Python's instants and RFC 3339's
     headers = {} if msg_id is None else {"Nats-Msg-Id": msg_id}
 

@@ -5,13 +5,13 @@ import itertools
 import json
 
 import pytest
-from tests.sdk.stage import QUICK, Core, Running, running
 
 from armka.contract.outcome import Outcome, OutcomeKind
 from armka.messaging.connection import connected
 from armka.messaging.delivery import Captured, Deliverer, TooLargeToSend
 from armka.messaging.messages import Outgoing
 from armka.messaging.settings import NatsSettings
+from tests.sdk.stage import QUICK, Core, Running, running
 
 
 async def test_an_unanswered_result_is_repeated_unchanged(core: Core, service: Running):

@@ -4,13 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from tests.sdk.stage import QUICK, Core, Running, running
 
 STRICT = QUICK.model_copy(
     update={"concurrency": 1, "time_limit_seconds": 1.0, "max_source_bytes": 5000}
 )
 
-DEADLY = [
+DEADLY: list[tuple[dict[str, Any], str]] = [
     ({"do": "abort"}, "RECOGNITION_FAILED"),
     ({"do": "exit"}, "RECOGNITION_FAILED"),
     ({"do": "exit", "status": 3}, "RECOGNITION_FAILED"),

@@ -49,7 +49,9 @@ def test_at_the_limit_the_nearest_deadline_is_forgotten_first():
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["take", "answer", "wait"]), st.sampled_from(JOBS), st.floats(0, 2000))
+        st.tuples(
+            st.sampled_from(["take", "answer", "wait"]), st.sampled_from(JOBS), st.floats(0, 2000)
+        )
     )
 )
 def test_it_never_holds_more_than_it_may_and_never_forgets_work(steps):

@@ -4,21 +4,15 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.sdk.stage import Core, object_settings_of, running
 
 from armka.messaging.settings import NatsSettings
 from armka.objects.store import ObjectStore
 from armka.stack import NatsServer, ObjectServer
+from tests.sdk.stage import Core, object_settings_of, running, until
 
 
 def held(tmp_path: Path, name: str) -> dict[str, object]:
     return {"do": "wait", "begun": str(tmp_path / name), "until": str(tmp_path / "go")}
-
-
-async def appears(path: Path) -> None:
-    async with asyncio.timeout(20):
-        while not path.exists():
-            await asyncio.sleep(0.01)
 
 
 async def test_a_result_reaches_the_core_after_nats_was_killed_in_the_middle_of_work(
@@ -26,7 +20,7 @@ async def test_a_result_reaches_the_core_after_nats_was_killed_in_the_middle_of_
 ):
     request = await core.order(held(tmp_path, "begun"))
     await core.statuses(request, 1)
-    await appears(tmp_path / "begun")
+    await until((tmp_path / "begun").exists)
 
     nats_server.kill()
     (tmp_path / "go").touch()
@@ -75,7 +69,7 @@ async def test_work_goes_on_when_s3_returns(
     ):
         storing = await core.order(held(tmp_path, "begun"))
         fetching = await core.upload({"do": "read"})
-        await appears(tmp_path / "begun")
+        await until((tmp_path / "begun").exists)
 
         own_store.kill()
         await core.send(fetching)
@@ -98,7 +92,7 @@ async def test_s3_that_stays_away_ends_a_job_at_its_deadline(
     ):
         storing = await core.order(held(tmp_path, "begun"), seconds=4)
         fetching = await core.upload({"do": "read"}, seconds=4)
-        await appears(tmp_path / "begun")
+        await until((tmp_path / "begun").exists)
 
         own_store.kill()
         (tmp_path / "go").touch()

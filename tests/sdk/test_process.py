@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.sdk.stage import Core, answers
 
 from armka.stack import NatsServer, ObjectServer
+from tests.sdk.stage import Core, answers, until
 
 SCRIPT = Path(__file__).parent / "trial_service.py"
 ROOT = Path(__file__).parents[2]
@@ -49,6 +49,10 @@ async def service(environment, core: Core):
         yield it
 
 
+def folders(environment) -> list[Path]:
+    return [it for it in Path(environment["TMPDIR"]).iterdir() if it.name.startswith("armka-sdk")]
+
+
 def lives(pid: int) -> bool:
     state = Path(f"/proc/{pid}/stat")
     try:
@@ -58,9 +62,7 @@ def lives(pid: int) -> bool:
 
 
 async def gone(pids: set[int]) -> None:
-    async with asyncio.timeout(10):
-        while any(lives(pid) for pid in pids):
-            await asyncio.sleep(0.02)
+    await until(lambda: not any(lives(pid) for pid in pids))
 
 
 def children_of(pid: int) -> set[int]:
@@ -87,7 +89,7 @@ async def test_a_signal_drains_and_ends_with_0(core: Core, service, environment,
     assert await service.wait() == 0
     assert [it.status for it in core.of(request)] == ["processing", "done"]
     await gone(children)
-    assert list(Path(environment["TMPDIR"]).iterdir()) == []
+    assert folders(environment) == []
 
 
 async def test_children_die_with_a_killed_service(core: Core, service, tmp_path):
@@ -107,25 +109,20 @@ async def test_the_next_service_clears_what_a_killed_one_left(
 ):
     pid_file = tmp_path / "pid"
     await core.order({"do": "hang", "pid_file": str(pid_file)})
-    async with asyncio.timeout(10):
-        while not pid_file.exists():
-            await asyncio.sleep(0.02)
+    await until(pid_file.exists)
     service.kill()
     await service.wait()
-    left = list(Path(environment["TMPDIR"]).iterdir())
-    assert len(left) == 1
+    (left,) = folders(environment)
 
     async with process(environment, sys.executable, str(SCRIPT)):
         await answers(core.nats_url)
-        assert not left[0].exists()
+        assert left not in folders(environment)
 
 
 async def test_a_live_service_keeps_its_folder_when_another_starts(
     core: Core, service, environment
 ):
-    (own,) = Path(environment["TMPDIR"]).iterdir()
+    (own,) = folders(environment)
     async with process(environment, sys.executable, str(SCRIPT)):
-        async with asyncio.timeout(10):
-            while len(list(Path(environment["TMPDIR"]).iterdir())) < 2:
-                await asyncio.sleep(0.02)
-        assert own.exists()
+        await until(lambda: len(folders(environment)) == 2)
+        assert own in folders(environment)

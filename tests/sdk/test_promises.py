@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from uuid import uuid4
+from typing import Any
 
 import pytest
-from tests.sdk.stage import QUICK, Core, Running, new_request, running
 
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.sdk.service import MissingAttempt
+from tests.sdk.stage import QUICK, Core, Running, new_request, running
 
 BAD = {"file_type": "DOCX"}
 ID = "3f2c8a54-6a0e-4d0b-9f0e-2b6f4f1d7c11"
@@ -277,7 +277,8 @@ async def test_instances_share_the_work(
     core: Core, nats_settings: NatsSettings, object_settings: ObjectSettings, service: Running
 ):
     """Each request goes to one of them, and neither is left out."""
-    requests, pids = [], set()
+    requests: list[dict[str, Any]] = []
+    pids: set[int] = set()
     async with running(nats_settings, object_settings), asyncio.timeout(20):
         while len(pids) <= QUICK.concurrency:
             requests.append(await core.order({"do": "describe"}))

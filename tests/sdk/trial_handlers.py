@@ -1,4 +1,4 @@
-"""A handler whose source files say what to do: what hostile and broken files do to a parser, on order."""
+"""A handler whose source files say what to do: what hostile files do to a parser, on order."""
 
 import json
 import os
@@ -20,7 +20,8 @@ class PanicException(BaseException):
 
 def trial(source: Source) -> Recognition:
     order = json.loads(source.path.read_bytes())
-    return ORDERS[order["do"]](order, source)
+    recognition: Recognition = ORDERS[order["do"]](order, source)
+    return recognition
 
 
 def _read(order: dict[str, Any], source: Source) -> Recognition:
@@ -30,7 +31,7 @@ def _read(order: dict[str, Any], source: Source) -> Recognition:
 
 def _describe(order: dict[str, Any], source: Source) -> Recognition:
     """What a child process can see, in the metrics."""
-    links = [os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.exists()]
+    links = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.exists()]
     metrics: dict[str, object] = {
         "pid": os.getpid(),
         "environment": sorted(os.environ),
@@ -99,9 +100,7 @@ def _nothing(order: dict[str, Any], source: Source) -> Recognition:
     return Recognition([])
 
 
-def _document(
-    title: str, lines: int, checks: list[str], amount: str = "1500000.00"
-) -> Document:
+def _document(title: str, lines: int, checks: list[str], amount: str = "1500000.00") -> Document:
     return Document(
         kind="OSV",
         group_schema="accounts",

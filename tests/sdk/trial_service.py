@@ -1,10 +1,9 @@
 """A whole service as a third party writes it: the handler stands in the script itself."""
 
-from tests.sdk.trial_handlers import trial
-
 from armka.contract.vocabulary import Pipeline
 from armka.sdk import Recognition, Service, Source
 from armka.sdk.runtime import run
+from tests.sdk.trial_handlers import trial
 
 
 def recognise(source: Source) -> Recognition:

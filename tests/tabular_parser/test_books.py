@@ -50,7 +50,9 @@ def test_what_was_written_is_read(tmp_path, file_type, ledger, layout):
     (document,) = recognition.documents
     assert lines(document) == truth(ledger)
     assert total(document) == texts(ledger.total)
+    assert document.organisation is not None
     assert document.organisation.name == ledger.organisation
+    assert document.period is not None
     assert (document.period.from_, document.period.to) == ledger.dates
     assert document.checks == []
     assert not recognition.needs_check

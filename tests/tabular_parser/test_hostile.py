@@ -176,6 +176,7 @@ def good(tmp_path_factory):
 
 
 def outcome_of(path, data: bytes, file_type: FileType) -> Recognition | Refused:
+    """Anything else than the two fails the test by itself."""
     path.write_bytes(data)
     try:
         return recognise(source_of(path, file_type))
@@ -192,7 +193,7 @@ def test_any_damage_ends_as_a_reading_or_a_refusal(tmp_path, good, file_type, da
         place = data.draw(st.integers(0, len(damaged) - 1))
         damaged[place] = data.draw(st.integers(0, 255))
     cut = data.draw(st.sampled_from([None, None, data.draw(st.integers(1, len(damaged)))]))
-    assert outcome_of(tmp_path / "damaged", bytes(damaged[:cut]), file_type)
+    outcome_of(tmp_path / "damaged", bytes(damaged[:cut]), file_type)
 
 
 @pytest.mark.parametrize(
@@ -213,4 +214,4 @@ def test_any_damage_inside_an_xlsb_ends_as_a_reading_or_a_refusal(tmp_path, good
     with zipfile.ZipFile(buffer, "w") as target:
         for name, whole in (parts | {part: bytes(body)}).items():
             target.writestr(name, whole)
-    assert outcome_of(tmp_path / "damaged", buffer.getvalue(), FileType.XLSB)
+    outcome_of(tmp_path / "damaged", buffer.getvalue(), FileType.XLSB)

@@ -188,7 +188,8 @@ def test_rich_and_escaped_texts_are_read(rewritten):
         if name == "xl/sharedStrings.xml":
             text = text.replace(
                 "<si><t>Сальдо на начало периода</t></si>",
-                "<si><r><t>Сальдо на</t></r><r><t>_x000D_\nначало периода</t></r><rPh><t>x</t></rPh></si>",
+                "<si><r><t>Сальдо на</t></r><r><t>_x000D_\nначало периода</t></r>"
+                "<rPh><t>x</t></rPh></si>",
             )
         return name, text
 

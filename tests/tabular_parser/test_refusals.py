@@ -110,7 +110,7 @@ def test_an_encrypted_zip(tmp_path, refusal):
     assert refusal(bytes(data), FileType.XLSX).code is ErrorCode.INVALID_FORMAT
 
 
-@pytest.mark.parametrize(("said", "real"), permutations(FORMATS, 2))
+@pytest.mark.parametrize(("said", "real"), list(permutations(FORMATS, 2)))
 def test_a_file_that_is_another_of_our_types_than_said(tmp_path, refusal, said, real):
     refused = refusal(written(tmp_path, real), said)
     assert refused.code is ErrorCode.INVALID_FORMAT

@@ -13,7 +13,9 @@ from armka.sdk.runtime import run
 from armka.sdk.service import MissingAttempt, Service
 
 
-def service(name: Annotated[str, typer.Argument(help="Which service, for one tabular-parser.")]) -> None:
+def service(
+    name: Annotated[str, typer.Argument(help="Which service, for one tabular-parser.")],
+) -> None:
     """Run a recognition service until SIGTERM or Ctrl-C; it finishes what it has begun."""
     if name not in _SERVICES:
         typer.echo(f"armka: no service {name!r}; there is {', '.join(sorted(_SERVICES))}", err=True)

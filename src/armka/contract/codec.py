@@ -18,7 +18,7 @@ _envelope = msgspec.json.Decoder(Envelope)
 _result = msgspec.json.Decoder(ResultFile)
 
 
-class InvalidMessage(Exception):  # noqa: N818 - errors are named as facts
+class InvalidMessage(Exception):
     """A body that does not pass its schema; `reason` says where and why."""
 
     def __init__(self, reason: str) -> None:
@@ -34,7 +34,9 @@ def encode(message: RecognitionRequest | Envelope | ResultFile) -> bytes:
 def encode_request(fields: dict[str, object]) -> bytes:
     """Write a request from plain fields, checked as a receiver would check it; raises InvalidMessage."""
     try:
-        return _encoder.encode(msgspec.convert({"schema_version": SCHEMA_VERSION, **fields}, RecognitionRequest))
+        return _encoder.encode(
+            msgspec.convert({"schema_version": SCHEMA_VERSION, **fields}, RecognitionRequest)
+        )
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise InvalidMessage(str(error)) from None
 

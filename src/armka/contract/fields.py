@@ -24,6 +24,9 @@ PositiveInt = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 
 SCHEMA_VERSION = "1.0"
 
+_FIRST = datetime(1, 1, 1, tzinfo=UTC)
+_LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+
 
 class ObjectRef(msgspec.Struct, frozen=True):
     """Where an object lies in S3."""
@@ -53,8 +56,7 @@ def parse_instant(text: str) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        edge = datetime.min if moment.year == 1 else datetime.max
-        return edge.replace(tzinfo=UTC)
+        return _FIRST if moment.year == 1 else _LAST
 
 
 def format_instant(moment: datetime) -> str:

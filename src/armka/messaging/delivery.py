@@ -52,11 +52,17 @@ _puback = msgspec.json.Decoder(_PubAck)
 class Deliverer:
     """Sends messages with a reply subject, and the same ones again until they are answered.
 
-    The pause between two sendings starts at `pause_seconds` and doubles. A new connection starts it anew and sends
-    at once: what the old one carried may be lost.
+    The pause between two sendings starts at `pause_seconds` and doubles. A new connection starts it
+    anew and sends at once: what the old one carried may be lost.
     """
 
-    def __init__(self, connection: Connection, *, pause_seconds: float, last_chance_seconds: float = LAST_CHANCE_SECONDS) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        pause_seconds: float,
+        last_chance_seconds: float = LAST_CHANCE_SECONDS,
+    ) -> None:
         self._connection = connection
         self._last_chance_seconds = last_chance_seconds
         self._pause_seconds = pause_seconds

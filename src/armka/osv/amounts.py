@@ -52,7 +52,7 @@ def reader(styles: list[Style], unit: int) -> Callable[[Value, int], Amount]:
     kopeck = 2 + len(str(unit)) - 1
     digits = [_digits(style, kopeck) for style in styles]
     powers = [10.0**n for n in range(DECIMALS + 1)]
-    rests = [SCALE // 10**n for n in range(DECIMALS + 1)]
+    rests: list[int] = [SCALE // 10**n for n in range(DECIMALS + 1)]
 
     def read(value: Value, style: int) -> Amount:
         if type(value) is not float:
@@ -62,7 +62,7 @@ def reader(styles: list[Style], unit: int) -> Callable[[Value, int], Amount]:
             return Unreadable(show(value), of_number(value, DECIMALS))
         scaled = value * powers[places]
         if -1e14 < scaled < 1e14:
-            whole = round(scaled)
+            whole: int = round(scaled)
             if -0.001 < scaled - whole < 0.001:
                 return whole * rests[places]
         return _number(value, places)

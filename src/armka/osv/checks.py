@@ -172,7 +172,8 @@ def _totals(entries: list[Entry], tops: list[Entry], judge: _Judge) -> Iterator[
             if severity is not None:
                 text = (
                     f"{_place(total)}: {_NAMES[column]}: балансовые счета в сумме дают "
-                    f"{_money(expected)}, а в строке {_money(actual)}, разница {_money(actual - expected)}"
+                    f"{_money(expected)}, а в строке {_money(actual)}, "
+                    f"разница {_money(actual - expected)}"
                 )
                 yield _check("R4", severity, [total], column, expected, actual, text)
 

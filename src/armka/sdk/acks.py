@@ -29,7 +29,10 @@ class Acks:
         self._wake = asyncio.Event()
 
     def send(self, message: Outgoing) -> asyncio.Future[None]:
-        """Publish as soon as there is a connection. The future is done then; cancelled, it withdraws the ack."""
+        """Publish as soon as there is a connection, which the future tells.
+
+        Cancelling the future withdraws the ack.
+        """
         sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(message, sent))
         self._wake.set()

@@ -1,6 +1,7 @@
-"""The child process that handlers run in: `python -m armka.sdk.child MODULE FUNCTION MEMORY_BYTES PARENT_PID`.
+"""The child process that handlers run in.
 
-It imports the handler, takes its limits, then does one task after the other until its parent goes away.
+`python -m armka.sdk.child MODULE FUNCTION MEMORY_BYTES PARENT_PID` imports the handler, takes its
+limits, then does one task after the other until its parent goes away.
 """
 
 import contextlib

@@ -211,10 +211,10 @@ class Children:
 
 
 def whereabouts(handler: Handler) -> tuple[str, str]:
-    """Module and name to import a handler by; raises ValueError where a child process could not find it."""
+    """Say how to import a handler; raises ValueError where a child process could not find it."""
     name = getattr(handler, "__qualname__", "<unnamed>")
     if "<" in name:
-        msg = f"{name}: a handler is a function at the top of a module, so that a child process can import it"
+        msg = f"{name}: a handler stands at the top of a module, where child processes find it"
         raise ValueError(msg)
     if handler.__module__ != "__main__":
         return handler.__module__, name

@@ -1,4 +1,4 @@
-"""What a service does with a request: pure, so that every promise of C4 can be tried on any input."""
+"""What a service does with a request (C4): pure, so that it can be tried on any input."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class AckAgain:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """An invalid request that can be answered: `error`/`SCHEMA_MISMATCH`, and nothing before it (C4.2)."""
+    """An invalid request that can be answered: `SCHEMA_MISMATCH`, nothing before it (C4.2)."""
 
     job_id: UUID
     file_id: UUID

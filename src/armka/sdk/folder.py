@@ -15,8 +15,8 @@ _LOCK = "lock"
 def private_folder() -> Iterator[Path]:
     """Make a folder that nobody else reads; clear what killed processes left behind.
 
-    A lock tells whose process is alive. A folder gets its name when it is locked, so that it cannot be taken for one
-    that was left behind.
+    A lock tells whose process is alive. A folder gets its name when it is locked, so that it cannot
+    be taken for one that was left behind.
     """
     root = Path(tempfile.gettempdir())
     for left in root.glob(f"{_PREFIX}*"):

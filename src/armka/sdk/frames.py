@@ -1,7 +1,7 @@
-"""How a service and its child process speak: frames over two pipes, each a length and so many bytes.
+"""How a service and its child process speak: frames over two pipes, a length and so many bytes.
 
-To the child: one `Task` a frame, JSON. Back: one `Report` a frame, JSON, then a frame with the result file, which is
-empty where there is none.
+To the child goes a `Task`, JSON. Back come a `Report`, JSON, and the result file, which is empty
+where there is none.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class OutOfMemory(msgspec.Struct, frozen=True, tag="out_of_memory"):
 
 
 class Broken(msgspec.Struct, frozen=True, tag="broken"):
-    """The handler failed, or its result is not one. For the log, `where` without the document's data."""
+    """The handler failed, or its result is none. `where` holds no data of the document."""
 
     where: str
     detail: str

@@ -1,4 +1,4 @@
-"""What the author of a recognition service writes: a handler, and how it says what it read or why it could not."""
+"""What the author of a recognition service writes: a handler, and what it says of a file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from armka.contract.vocabulary import ErrorCode, FileType, Severity
 
 @dataclass(frozen=True)
 class Source:
-    """The file to recognise, already fetched to local disk; `original_name` is data, never a path."""
+    """The file to recognise, fetched to local disk; `original_name` is data, never a path."""
 
     path: Path
     file_type: FileType
@@ -40,7 +40,7 @@ class Recognition:
 
 
 class Refused(Exception):
-    """The file cannot be recognised; `message` tells a person what is wrong with it and what to do."""
+    """The file cannot be recognised; `message` tells a person what is wrong and what to do."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(code, message)

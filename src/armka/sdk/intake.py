@@ -40,8 +40,9 @@ class _Job:
 class Intake:
     """Takes requests while there is room, and sees every job through to its answer.
 
-    Room is `backlog` jobs and answers. Beyond it nothing is taken: requests stay with the receiver, whose buffer is
-    bounded too, and a request that is not acknowledged is published again, perhaps to a freer instance (O3).
+    Room is `backlog` jobs and answers. Beyond it nothing is taken: requests stay with the receiver,
+    whose buffer is bounded too, and a request that is not acknowledged is published again, perhaps
+    to a freer instance (O3).
     """
 
     def __init__(
@@ -82,7 +83,8 @@ class Intake:
     async def drain(self, seconds: float) -> None:
         """Finish what was taken on; what is not done in time is answered as not done.
 
-        Nobody asks for an acknowledged job again, so that silence would keep its file waiting until the deadline.
+        Nobody asks for an acknowledged job again: silence would keep its file waiting until the
+        deadline.
         """
         under_way = {*self._jobs, *self._mismatches.values()}
         if under_way:

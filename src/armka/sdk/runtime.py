@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 def run(service: Service) -> None:
-    """Run a service with the settings of the environment until SIGTERM or SIGINT; raises as `serve`."""
+    """Run a service, set up by the environment, until SIGTERM or SIGINT; raises as `serve`."""
     settings = NatsSettings(), ObjectSettings(), ServiceSettings()
 
     async def until_told() -> None:

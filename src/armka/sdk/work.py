@@ -72,7 +72,7 @@ class _Meter:
 
 
 class Workshop:
-    """Does the jobs of one service. A job waits for a free child process before its file is fetched."""
+    """Does the jobs of one service; each waits for a free child before its file is fetched."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ its data; what is not known is skipped.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
 
 from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
@@ -168,6 +168,21 @@ def _compressed(data: bytes) -> float:
     return number / 100 if raw & 1 else number
 
 
+def _real(data: bytes) -> Value:
+    number: float = _DOUBLE(data)[0]
+    return number if isfinite(number) else CellError(str(number))
+
+
+_DECODE: dict[str, Callable[[bytes], Value]] = {
+    "boolean": lambda data: bool(data[0]),
+    "compressed": _compressed,
+    "error": lambda data: CellError(_ERRORS.get(data[0], "#ERROR!")),
+    "real": _real,
+    "rich": lambda data: _text(data, 1)[0],
+    "text": lambda data: _text(data, 0)[0],
+}
+
+
 class _Sheet:
     """One sheet's records, read into rows and merges."""
 
@@ -223,19 +238,9 @@ class _Sheet:
 
     def _value(self, form: str, data: bytes) -> Value | None:
         if form == "shared":
-            return self._strings[_LONG(data)[0]]
-        if form == "text":
-            return _text(data, 0)[0]
-        if form == "rich":
-            return _text(data, 1)[0]
-        if form == "compressed":
-            return _compressed(data)
-        if form == "real":
-            number: float = _DOUBLE(data)[0]
-            return number if isfinite(number) else CellError(str(number))
-        if form == "boolean":
-            return bool(data[0])
-        return CellError(_ERRORS.get(data[0], "#ERROR!")) if form == "error" else None
+            index: int = _LONG(data)[0]
+            return self._strings[index]
+        return None if form == "blank" else _DECODE[form](data)
 
 
 def _row(data: bytes, start: int, cells: list[Cell]) -> Row:

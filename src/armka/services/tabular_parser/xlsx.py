@@ -179,7 +179,7 @@ class _Sheet:
         if any(a.number >= b.number for a, b in pairwise(self.rows)):
             self.rows.sort(key=lambda row: row.number)
 
-    def _attach(self, parser: expat.XMLParserType, prefix: str) -> None:
+    def _attach(self, parser: expat.XMLParserType, prefix: str) -> None:  # noqa: C901 - see below
         """Put the handlers in place. They run millions of times: closures over locals, nothing
         looked up twice.
         """
