@@ -1,4 +1,4 @@
-"""A world for one test: a database, a NATS, S3, and whatever core processes the test starts in it."""
+"""A world for one test: a database, a NATS, S3, and the core processes that it starts."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,9 @@ RESULTS = "files.tabular_parsed"
 async def until(
     what: Callable[[], Awaitable[Any]], *, seconds: float = PATIENCE_SECONDS, pause: float = 0.02
 ) -> Any:
-    """Ask again and again until the answer is truthy, and return it; fail when it does not become so."""
+    """Ask again and again until the answer is truthy, and return it; fail when it does not become
+    so.
+    """
     end = time.monotonic() + seconds
     while True:
         answer = await what()
@@ -89,19 +91,29 @@ class World:
 
     def env(self, **settings: object) -> dict[str, str]:
         """The environment of arm-ka's processes in this world."""
-        usual = {"DATABASE_URL": self.dsn, "OUTBOX_POLL_SECONDS": "0.5", "MAPPING_POLL_SECONDS": "0.5"}
+        usual = {
+            "DATABASE_URL": self.dsn,
+            "OUTBOX_POLL_SECONDS": "0.5",
+            "MAPPING_POLL_SECONDS": "0.5",
+        }
         base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        return base | self.nats.env() | self.objects.env() | usual | {k: str(v) for k, v in settings.items()}
+        return (
+            base
+            | self.nats.env()
+            | self.objects.env()
+            | usual
+            | {k: str(v) for k, v in settings.items()}
+        )
 
     async def core(self, *, wait: bool = True, **settings: object) -> CoreProcess:
-        """Start a core; with `wait`, return when it serves and (if it may) has its NATS connection."""
+        """Start a core; with `wait`, return when it serves and has its NATS connection."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         log = self.folder / f"core{len(self.cores)}.log"
         with log.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "armka", "core", "--port", str(port),
+                sys.executable, "-m", "armka.cli", "core", "--port", str(port),
                 env=self.env(**settings), stdout=output, stderr=output,
             )  # fmt: skip
         core = CoreProcess(process, f"http://127.0.0.1:{port}", log)
@@ -115,7 +127,8 @@ class World:
             assert core.process.returncode is None, core.said()
             with contextlib.suppress(httpx.HTTPError):
                 async with httpx.AsyncClient(trust_env=False, timeout=2) as http:
-                    return (await http.get(f"{core.url}/healthcheck")).json()["nats"] != "disconnected"
+                    health = await http.get(f"{core.url}/healthcheck")
+                    return bool(health.json()["nats"] != "disconnected")
             return False
 
         await until(ready)
@@ -134,14 +147,20 @@ class World:
         await client.flush()
         return heard
 
-    async def send(self, envelope: dict[str, Any] | bytes, msg_id: str | None, *, reply: str = "") -> None:
+    async def send(
+        self, envelope: dict[str, Any] | bytes, msg_id: str | None, *, reply: str = ""
+    ) -> None:
         """Publish an envelope as a service would."""
         client = self.clients[0] if self.clients else await self.client()
         body = envelope if isinstance(envelope, bytes) else json.dumps(envelope).encode()
-        await client.publish(RESULTS, body, reply=reply, headers={"Nats-Msg-Id": msg_id} if msg_id else None)
+        await client.publish(
+            RESULTS, body, reply=reply, headers={"Nats-Msg-Id": msg_id} if msg_id else None
+        )
         await client.flush()
 
-    async def ask(self, envelope: dict[str, Any] | bytes, msg_id: str | None, seconds: float = 10) -> dict[str, Any]:
+    async def ask(
+        self, envelope: dict[str, Any] | bytes, msg_id: str | None, seconds: float = 10
+    ) -> dict[str, Any]:
         """Publish an envelope with a reply subject and return the core's answer (I8)."""
         client = await self.client()
         body = envelope if isinstance(envelope, bytes) else json.dumps(envelope).encode()
@@ -150,26 +169,35 @@ class World:
         outcome: dict[str, Any] = json.loads(answer.data)
         return outcome
 
-    async def file(self, *, file_type: str = "XLSX", role: str = "uploads", name: str = "ОСВ за 2023 год.xlsx") -> UUID:
+    async def file(
+        self, *, file_type: str = "XLSX", role: str = "uploads", name: str = "ОСВ за 2023 год.xlsx"
+    ) -> UUID:
         """A stored file without a job."""
         file_id = uuid4()
         await self.db.execute(
-            """with o as (insert into s3_object (bucket, key, bucket_role) values ('arm-ka', $2, $3) returning id)
-            insert into stored_file (id, original_name, file_type, s3_object_id) select $1, $4, $5, id from o""",
-            file_id, f"uploads/{file_id}/source.{file_type.lower()}", role, name, file_type,
+            """with o as (insert into s3_object (bucket, key, bucket_role) values ('arm-ka', $2, $3)
+            returning id) insert into stored_file (id, original_name, file_type, s3_object_id)
+            select $1, $4, $5, id from o""", file_id,
+            f"uploads/{file_id}/source.{file_type.lower()}", role, name, file_type,
         )  # fmt: skip
         return file_id
 
-    async def job(self, file_id: UUID | None = None, *, current: bool = True, **columns: object) -> UUID:
+    async def job(
+        self, file_id: UUID | None = None, *, current: bool = True, **columns: object
+    ) -> UUID:
         """A job of a file (its current one), with these columns."""
         file_id = file_id or await self.file()
         row = {"id": uuid4(), "stored_file_id": file_id, "pipeline": "tabular"} | columns
         names, places = ", ".join(row), ", ".join(f"${n}" for n in range(1, len(row) + 1))
         async with self.db.transaction():
-            await self.db.execute(f"insert into recognition_job ({names}) values ({places})", *row.values())
+            await self.db.execute(
+                f"insert into recognition_job ({names}) values ({places})", *row.values()
+            )
             if current:
                 await self.db.execute(
-                    "update stored_file set current_recognition_job_id = $2 where id = $1", file_id, row["id"]
+                    "update stored_file set current_recognition_job_id = $2 where id = $1",
+                    file_id,
+                    row["id"],
                 )
         return UUID(str(row["id"]))
 
@@ -182,12 +210,16 @@ class World:
     async def file_of(self, job_id: UUID) -> asyncpg.Record:
         """The job's file as it is."""
         row = await self.db.fetchrow(
-            "select f.* from stored_file f join recognition_job j on j.stored_file_id = f.id where j.id = $1", job_id
+            "select f.* from stored_file f join recognition_job j on j.stored_file_id = f.id "
+            "where j.id = $1",
+            job_id,
         )
         assert row is not None
         return row
 
-    async def status(self, job_id: UUID, *wanted: str, seconds: float = PATIENCE_SECONDS) -> asyncpg.Record:
+    async def status(
+        self, job_id: UUID, *wanted: str, seconds: float = PATIENCE_SECONDS
+    ) -> asyncpg.Record:
         """Wait until the job has one of these statuses."""
 
         async def reached() -> asyncpg.Record | None:
@@ -200,20 +232,26 @@ class World:
     async def facts(self, job_id: UUID) -> list[tuple[str, str | None]]:
         """The job's failure facts: kind and code."""
         rows = await self.db.fetch(
-            "select failure_kind, error_code from quality_failure_fact where recognition_job_id = $1 order by id", job_id
+            "select failure_kind, error_code from quality_failure_fact "
+            "where recognition_job_id = $1 order by id",
+            job_id,
         )
         return [(row["failure_kind"], row["error_code"]) for row in rows]
 
     async def rejected(self, job_id: UUID | None) -> list[asyncpg.Record]:
         """What was kept instead of applied for this job."""
         return await self.db.fetch(
-            "select * from rejected_message where recognition_job_id is not distinct from $1 order by id", job_id
+            "select * from rejected_message where recognition_job_id is not distinct from $1 "
+            "order by id",
+            job_id,
         )
 
     async def events(self, job_id: UUID) -> list[tuple[str, str]]:
         """The job's transitions."""
         rows = await self.db.fetch(
-            "select from_status, to_status from recognition_job_event where recognition_job_id = $1 order by id", job_id
+            "select from_status, to_status from recognition_job_event "
+            "where recognition_job_id = $1 order by id",
+            job_id,
         )
         return [(row["from_status"], row["to_status"]) for row in rows]
 
@@ -229,7 +267,10 @@ class World:
             "service": {"name": "test-parser", "version": "9.9"},
         }
         if status in {"done", "needs_check"}:
-            base["result_s3"] = {"bucket": "arm-ka", "key": f"results/{file_id}/{job_id}/result.json"}
+            base["result_s3"] = {
+                "bucket": "arm-ka",
+                "key": f"results/{file_id}/{job_id}/result.json",
+            }
             base["result_schema_version"] = "1.0"
         if status == "error":
             base["error"] = {"code": "UNREADABLE", "message": "The file is damaged"}
@@ -243,7 +284,7 @@ class World:
                     core.signal(signal.SIGCONT)
                     core.kill()
                 await core.process.wait()
-            print(core.said())  # pytest shows it where a test fails
+            print(core.said())  # noqa: T201 - pytest shows it where a test fails
         for client in self.clients:
             await client.close()
         await self.db.close()

@@ -11,7 +11,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 ELSEWHERE = ("http://", "https://", "mailto:")
 
 # The brackets keep the patterns from finding themselves.
-HOSTS = r"py[p]i\.org|python[h]osted|npm[j]s\.|deb\.[d]ebian|registry\.[a-z]"
+HOSTS = r"py[p]i\.org|python[h]osted|npm[j]s\.|deb\.[d]ebian|registry\.[a-z-]+\.[a-z]{2,}"
 PATHS = r"(?<![\w.])/([r]oot|[w]ork|[h]ome|[U]sers)/\w"
 TELLS = re.compile(f"{HOSTS}|{PATHS}")
 

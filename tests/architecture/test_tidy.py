@@ -169,11 +169,12 @@ def test_nothing_is_left_for_later(tree, root):
 
 
 def test_the_environment_is_read_in_settings_only(product, root):
-    """The stack is exempt: it hands its own environment on to the servers it starts."""
-    stack = root / "src/armka/stack"
-    rest = [path for path in product if path.name != "settings.py" and stack not in path.parents]
+    """Stack and command line are exempt: they hand an environment on to what they start."""
+    exempt = {root / "src/armka/stack", root / "src/armka/cli"}
+    rest = [p for p in product if p.name != "settings.py" and exempt.isdisjoint(p.parents)]
 
     assert findings(rest, environment_reads) == []
+
 
 
 def test_tests_wait_for_what_they_need(python, root):

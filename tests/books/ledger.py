@@ -194,7 +194,7 @@ def make(
         if off_balance
         else []
     )
-    return Ledger(accounts, total, extra)  # type: ignore[arg-type]
+    return Ledger(accounts, total, extra)
 
 
 def _codes(

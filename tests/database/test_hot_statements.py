@@ -1,6 +1,8 @@
-"""Every hot statement touches the rows it acts on, however many others there are and whatever the statistics say.
+"""Every hot statement touches the rows it acts on, however many others there are and whatever the
+statistics say.
 
-Judged by the rows that the plan's scans read (returned or thrown away), not by names of indexes or by time.
+Judged by the rows that the plan's scans read (returned or thrown away), not by names of indexes or
+by time.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -15,11 +17,16 @@ from armka.stack import PostgresServer
 from tests.servers import administer, apart
 
 OUTBOX, INBOX = load("armka.core.outbox"), load("armka.core.inbox")
-WATCHDOG, MAPPING, FILES = load("armka.core.watchdog"), load("armka.core.mapping"), load("armka.core.files")
+WATCHDOG, MAPPING, FILES = (
+    load("armka.core.watchdog"),
+    load("armka.core.mapping"),
+    load("armka.core.files"),
+)
 
 MANY = 100_000
 BATCH = 100
-# A statement reads each of its rows in a few places: the claim, the job, the file, the object, the guard.
+# A statement reads each of its rows in a few places: the claim, the job, the file, the object, the
+# guard.
 BOUND = 12 * BATCH
 
 SEED = """
@@ -27,16 +34,18 @@ with ids as materialized (
     select gen_random_uuid() as object, gen_random_uuid() as file, gen_random_uuid() as job, n
     from generate_series(1, $1) as n
 ), o as (
-    insert into s3_object (id, bucket, key, bucket_role) select object, 'arm-ka', 'uploads/' || file, 'uploads' from ids
+    insert into s3_object (id, bucket, key, bucket_role) select object, 'arm-ka', 'uploads/' ||
+    file, 'uploads' from ids
 ), f as (
-    insert into stored_file (id, original_name, file_type, s3_object_id, status, current_recognition_job_id)
-    select file, 'a.xlsx', 'XLSX', object, $3, job from ids
+    insert into stored_file (id, original_name, file_type, s3_object_id, status,
+    current_recognition_job_id) select file, 'a.xlsx', 'XLSX', object, $3, job from ids
 )
 insert into recognition_job
-    (id, stored_file_id, pipeline, status, reply_deadline, published_at, last_published_at, publish_count, finished_at,
+    (id, stored_file_id, pipeline, status, reply_deadline, published_at, last_published_at,
+    publish_count, finished_at,
      mapped_at, created_at)
-select job, file, 'tabular', $2, now() + interval '1 day' * $4::float8, $5, $5, $6, $7, $8, now() - interval '1 second' * n
-from ids
+select job, file, 'tabular', $2, now() + interval '1 day' * $4::float8, $5, $5, $6, $7, $8, now() -
+interval '1 second' * n from ids
 """
 
 # What most rows are, in each of the worlds that a statement must not drown in.
@@ -49,7 +58,9 @@ CROWDS: dict[str, tuple[object, ...]] = {
 }
 
 
-async def _add(connection: asyncpg.Connection, count: int, kind: tuple[Any, ...], *, age: float = 0.0) -> None:
+async def _add(
+    connection: asyncpg.Connection, count: int, kind: tuple[Any, ...], *, age: float = 0.0
+) -> None:
     """Add `count` files with a job each; `age`: seconds since the last publication."""
     status, file_status, days, published, times, finished, mapped = kind
     now = await connection.fetchval("select now() - interval '1 second' * $1::float8", age)
@@ -60,8 +71,12 @@ async def _add(connection: asyncpg.Connection, count: int, kind: tuple[Any, ...]
 
 
 @pytest.fixture(scope="module", params=list(CROWDS))
-def crowd(request: pytest.FixtureRequest, postgres: PostgresServer, database_template: str) -> Iterator[tuple[str, str]]:
-    """A database with 100,000 rows of one kind, whose statistics were taken when there were few; its name and kind."""
+def crowd(
+    request: pytest.FixtureRequest, postgres: PostgresServer, database_template: str
+) -> Iterator[tuple[str, str]]:
+    """A database with 100,000 rows of one kind, whose statistics were taken when there were few;
+    its name and kind.
+    """
     name = f"crowd_{request.param}"
 
     async def fill() -> None:
@@ -98,7 +113,9 @@ async def connection(
 
 
 async def touched(connection: asyncpg.Connection, statement: str, *values: object) -> int:
-    """Execute a statement and count the rows that its scans, and those of its triggers' tables, read."""
+    """Execute a statement and count the rows that its scans, and those of its triggers' tables,
+    read.
+    """
     prepared = await connection.prepare(statement)
     plan = await prepared.explain(*values, analyze=True)
     return _rows_read(plan[0]["Plan"])
@@ -106,20 +123,29 @@ async def touched(connection: asyncpg.Connection, statement: str, *values: objec
 
 def _rows_read(node: dict[str, Any]) -> int:
     read = 0
-    if node["Node Type"].endswith("Scan") and node["Node Type"] not in {"CTE Scan", "Function Scan", "Subquery Scan"}:
-        thrown = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+    if node["Node Type"].endswith("Scan") and node["Node Type"] not in {
+        "CTE Scan",
+        "Function Scan",
+        "Subquery Scan",
+    }:
+        thrown = node.get("Rows Removed by Filter", 0) + node.get(
+            "Rows Removed by Index Recheck", 0
+        )
         read = round((node["Actual Rows"] + thrown) * node["Actual Loops"])
     return read + sum(_rows_read(child) for child in node.get("Plans", ()))
 
 
 async def _jobs(connection: asyncpg.Connection, status: str) -> list[UUID]:
-    rows = await connection.fetch("select id from recognition_job where status = $1 limit $2", status, BATCH)
+    rows = await connection.fetch(
+        "select id from recognition_job where status = $1 limit $2", status, BATCH
+    )
     return [row["id"] for row in rows]
 
 
 async def _files(connection: asyncpg.Connection, jobs: list[UUID]) -> list[UUID]:
     rows = await connection.fetch(
-        "select j.stored_file_id from unnest($1::uuid[]) with ordinality x (id, n) join recognition_job j using (id) "
+        "select j.stored_file_id from unnest($1::uuid[]) with ordinality x (id, n) "
+        "join recognition_job j using (id) "
         "order by n",
         jobs,
     )
@@ -137,7 +163,9 @@ async def test_the_outbox_reads_what_it_publishes(connection: asyncpg.Connection
     assert await touched(connection, OUTBOX.next_unanswered_seconds, 30.0) <= BOUND
 
 
-async def test_the_outbox_reads_what_it_publishes_again_or_gives_up(connection: asyncpg.Connection) -> None:
+async def test_the_outbox_reads_what_it_publishes_again_or_gives_up(
+    connection: asyncpg.Connection,
+) -> None:
     """Few of many publications are overdue."""
     await _add(connection, BATCH, CROWDS["published"], age=60)
     assert await touched(connection, OUTBOX.claim_unanswered, BATCH, 600.0, 1800.0, 30.0) <= BOUND
@@ -156,7 +184,19 @@ async def test_the_inbox_reads_the_jobs_of_its_batch(connection: asyncpg.Connect
     assert await touched(connection, INBOX.acknowledge, jobs, texts, texts) <= BOUND
     assert await touched(connection, INBOX.fail_files, jobs, files, texts, texts) <= BOUND
     assert await touched(connection, INBOX.begin_files, jobs, files) <= BOUND
-    results = (jobs, ["done"] * len(jobs), texts, texts, nothing, nothing, nothing, texts, nothing, nothing, texts)
+    results = (
+        jobs,
+        ["done"] * len(jobs),
+        texts,
+        texts,
+        nothing,
+        nothing,
+        nothing,
+        texts,
+        nothing,
+        nothing,
+        texts,
+    )
     assert await touched(connection, INBOX.apply_results, *results) <= BOUND
     assert await touched(connection, INBOX.write_facts, jobs) <= BOUND
     keys = [f"results/{uuid4()}" for _ in jobs]
@@ -177,7 +217,12 @@ async def test_the_mapping_reads_what_it_maps(connection: asyncpg.Connection) ->
     assert await touched(connection, MAPPING.claim, BATCH, BATCH) <= BOUND
     jobs = await _jobs(connection, "done")
     assert await touched(connection, MAPPING.lock_waiting, jobs) <= BOUND
-    assert await touched(connection, MAPPING.finish, jobs, ["accounts"] * len(jobs), ["DONE"] * len(jobs)) <= BOUND
+    assert (
+        await touched(
+            connection, MAPPING.finish, jobs, ["accounts"] * len(jobs), ["DONE"] * len(jobs)
+        )
+        <= BOUND
+    )
     assert await touched(connection, MAPPING.fail, jobs[:1], ["missing"]) <= BOUND
 
 

@@ -17,8 +17,12 @@ STATEMENTS = [
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-async def test_the_statement_can_be_prepared_on_a_migrated_database(database: str, statement: str) -> None:
-    """PostgreSQL parses it, finds every table, column and function, and knows every parameter's type."""
+async def test_the_statement_can_be_prepared_on_a_migrated_database(
+    database: str, statement: str
+) -> None:
+    """PostgreSQL parses it, finds every table, column and function, and knows every parameter's
+    type.
+    """
     connection = await asyncpg.connect(database)
     try:
         await connection.prepare(statement)

@@ -11,9 +11,11 @@ from tests.world import TABULAR, World
 
 @contextlib.asynccontextmanager
 async def publication_held_open(world: World) -> AsyncIterator[UUID]:
-    """A job whose request is on the wire and whose publisher cannot write `published` until the block ends.
+    """A job whose request is on the wire and whose publisher cannot write `published` until the
+    block ends.
 
-    The publisher's statement waits for the event table, with the job's row locked; whoever wants the job waits for it.
+    The publisher's statement waits for the event table, with the job's row locked; whoever wants
+    the job waits for it.
     """
     heard = await world.listen(TABULAR)
     holder = await asyncpg.connect(world.dsn)
@@ -31,7 +33,8 @@ async def publication_held_open(world: World) -> AsyncIterator[UUID]:
 async def waiting(world: World) -> list[int]:
     """The backends of this database that wait for a lock."""
     rows = await world.db.fetch(
-        "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+        "select pid from pg_stat_activity "
+        "where wait_event_type = 'Lock' and datname = current_database()"
     )
     return [row["pid"] for row in rows]
 

@@ -3,8 +3,9 @@
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
@@ -13,18 +14,22 @@ from tests.exchange.holding import more_than, publication_held_open, waiting
 from tests.world import World, until
 
 
-async def published(world: World, **columns: object) -> Any:
+async def published(world: World, **columns: Any) -> UUID:
     """A job that a service could be working on."""
     later = datetime.now(UTC) + timedelta(hours=1)
     return await world.job(status="published", reply_deadline=later, publish_count=1, **columns)
 
 
 async def test_an_ack_waits_for_the_publishers_open_transaction(world: World) -> None:
-    """I1: the row is locked first and looked at then; the obvious UPDATE would find nothing and lose the ack."""
+    """I1: the row is locked first and looked at then; the obvious UPDATE would find nothing and
+    lose the ack.
+    """
     await world.core()
     async with publication_held_open(world) as job:
         await until(lambda: waiting(world))
-        asked = asyncio.create_task(world.ask(await world.envelope(job, "processing"), f"ack:{job}:1"))
+        asked = asyncio.create_task(
+            world.ask(await world.envelope(job, "processing"), f"ack:{job}:1")
+        )
         await until(lambda: more_than(world, 1))
     assert (await asked)["outcome"] == "applied"
     assert (await world.row(job))["status"] == "processing"
@@ -42,21 +47,27 @@ async def test_the_first_acks_values_stay(world: World) -> None:
     assert await world.row(job) == first
     for status in ("done", "timeout"):
         final = await world.job(status=status)
-        assert (await world.ask(await world.envelope(final, "processing"), None))["outcome"] == "late"
+        assert (await world.ask(await world.envelope(final, "processing"), None))[
+            "outcome"
+        ] == "late"
         assert (await world.row(final))["status"] == status
         assert await world.rejected(final) == []
 
 
 @pytest.mark.parametrize("status", ["published", "processing"])
 @pytest.mark.parametrize("result", ["done", "needs_check", "error"])
-async def test_a_result_applies_with_or_without_an_ack(world: World, status: str, result: str) -> None:
+async def test_a_result_applies_with_or_without_an_ack(
+    world: World, status: str, result: str
+) -> None:
     """I2, I3: also where the ack was lost; only an error moves the file."""
     await world.core(MAPPING_POLL_SECONDS=60)
     job = await published(world)
     await world.db.execute("update stored_file set status = 'PROCESSING'")
     if status == "processing":
         await world.ask(await world.envelope(job, "processing"), None)
-    assert (await world.ask(await world.envelope(job, result), f"result:{job}:1"))["outcome"] == "applied"
+    assert (await world.ask(await world.envelope(job, result), f"result:{job}:1"))[
+        "outcome"
+    ] == "applied"
     row, file = await world.row(job), await world.file_of(job)
     assert (row["status"], row["result_msg_id"]) == (result, f"result:{job}:1")
     # The result file does not exist, so the mapping may have come to its own end by now.
@@ -73,9 +84,16 @@ async def test_a_result_whose_publication_was_never_recorded_applies(world: Worl
         await world.db.execute("select pg_terminate_backend($1)", publisher)
     assert (await asked)["outcome"] == "applied"
     row = await world.row(job)
-    assert (row["status"], row["published_at"], row["request_msg_id"], row["publish_count"]) == ("done", None, None, 0)
+    assert (row["status"], row["published_at"], row["request_msg_id"], row["publish_count"]) == (
+        "done",
+        None,
+        None,
+        0,
+    )
     assert await world.events(job) == [("queued", "done")]
-    cause = await world.db.fetchval("select cause from recognition_job_event where recognition_job_id = $1", job)
+    cause = await world.db.fetchval(
+        "select cause from recognition_job_event where recognition_job_id = $1", job
+    )
     assert cause == "result before the publication was recorded"
 
 
@@ -95,12 +113,15 @@ async def test_an_object_that_is_known_is_used_again(world: World) -> None:
     job = await published(world)
     envelope = await world.envelope(job, "done")
     known = await world.db.fetchval(
-        "insert into s3_object (bucket, key, bucket_role, created_by) values ('arm-ka', $1, 'results', 'hand') returning id",
+        "insert into s3_object (bucket, key, bucket_role, created_by) "
+        "values ('arm-ka', $1, 'results', 'hand') returning id",
         envelope["result_s3"]["key"],
     )
     await world.ask(envelope, f"result:{job}:1")
     assert (await world.row(job))["result_s3_object_id"] == known
-    assert await world.db.fetchval("select created_by from s3_object where id = $1", known) == "hand"
+    assert (
+        await world.db.fetchval("select created_by from s3_object where id = $1", known) == "hand"
+    )
 
 
 async def test_a_failed_job_that_is_not_current_leaves_the_file_alone(world: World) -> None:
@@ -108,7 +129,12 @@ async def test_a_failed_job_that_is_not_current_leaves_the_file_alone(world: Wor
     await world.core()
     old = await published(world)
     file_id = (await world.row(old))["stored_file_id"]
-    await world.job(file_id, status="processing", attempt=2, reply_deadline=datetime.now(UTC) + timedelta(hours=1))
+    await world.job(
+        file_id,
+        status="processing",
+        attempt=2,
+        reply_deadline=datetime.now(UTC) + timedelta(hours=1),
+    )
     await world.db.execute("update stored_file set status = 'PROCESSING' where id = $1", file_id)
     await world.ask(await world.envelope(old, "error"), f"result:{old}:1")
     assert (await world.row(old))["status"] == "error"
@@ -120,7 +146,9 @@ async def test_raw_and_result_of_an_ack_are_ignored(world: World) -> None:
     """I4: `raw_s3_key` on `processing` registers nothing."""
     await world.core()
     job = await published(world)
-    await world.ask(await world.envelope(job, "processing", raw_s3_key=f"raw/{job}.json"), f"ack:{job}:1")
+    await world.ask(
+        await world.envelope(job, "processing", raw_s3_key=f"raw/{job}.json"), f"ack:{job}:1"
+    )
     assert (await world.row(job))["raw_s3_object_id"] is None
     assert await world.db.fetchval("select count(*) from s3_object where bucket_role = 'raw'") == 0
 
@@ -155,7 +183,7 @@ async def test_a_final_status_is_never_changed(world: World, final: str) -> None
 
 
 async def test_what_was_not_applied_is_kept_whole(world: World) -> None:
-    """I7: reason, job if known, subject, headers, the body up to a limit and its true size, when."""
+    """I7: reason, job if known, subject, headers, the body up to a limit and its true size."""
     await world.core()
     job = await published(world)
     broken = await world.envelope(job, "done")
@@ -165,7 +193,11 @@ async def test_what_was_not_applied_is_kept_whole(world: World) -> None:
     assert (answer["outcome"], "result_s3" in answer["reason"]) == ("rejected", True)
     (kept,) = await world.rejected(job)
     body = json.dumps(broken).encode()
-    assert (kept["reason"], kept["msg_id"], kept["subject"]) == ("invalid", f"result:{job}:1", "files.tabular_parsed")
+    assert (kept["reason"], kept["msg_id"], kept["subject"]) == (
+        "invalid",
+        f"result:{job}:1",
+        "files.tabular_parsed",
+    )
     assert json.loads(kept["headers"])["Nats-Msg-Id"] == f"result:{job}:1"
     assert kept["body_size"] == len(body)
     assert body.startswith(kept["body"])
@@ -174,7 +206,17 @@ async def test_what_was_not_applied_is_kept_whole(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"null", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"status": "done"}', b'"\xed\xa0\x80"']
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"status": "done"}',
+        b'"\xed\xa0\x80"',
+    ],
 )
 async def test_rubbish_is_kept_and_harms_nobody(world: World, body: bytes) -> None:
     """I7: no job known; the next envelope is applied."""
@@ -208,17 +250,24 @@ async def test_an_envelope_that_points_elsewhere_is_refused(world: World) -> Non
         {"raw_s3_key": f"raw/{other}.json"},
     ]
     for fields in wrong:
-        assert (await world.ask(await world.envelope(job, "done", **fields), None))["outcome"] == "rejected"
+        assert (await world.ask(await world.envelope(job, "done", **fields), None))[
+            "outcome"
+        ] == "rejected"
     assert [row["reason"] for row in await world.rejected(job)] == ["foreign_key"] * 4
     assert (await world.row(job))["status"] == "published"
-    assert await world.db.fetchval("select count(*) from s3_object where bucket_role <> 'uploads'") == 0
+    assert (
+        await world.db.fetchval("select count(*) from s3_object where bucket_role <> 'uploads'")
+        == 0
+    )
 
 
 async def test_a_poisonous_envelope_does_not_hold_back_its_neighbours(world: World) -> None:
     """I7: what the database cannot take is set aside; the batch around it is applied."""
     core = await world.core(MAPPING_POLL_SECONDS=60)
     jobs = [await published(world) for _ in range(20)]
-    await world.db.execute("alter table recognition_job add constraint poison check (service_version <> 'poison')")
+    await world.db.execute(
+        "alter table recognition_job add constraint poison check (service_version <> 'poison')"
+    )
     core.signal(19)  # so that all arrive as one batch
     for index, job in enumerate(jobs):
         fields: dict[str, object] = {"metrics": {"n": index}}
@@ -235,7 +284,7 @@ async def test_a_poisonous_envelope_does_not_hold_back_its_neighbours(world: Wor
         if index not in {7, 13}:
             await world.status(job, "done")
     for poisoned in (jobs[7], jobs[13]):
-        kept = await until(lambda job=poisoned: world.rejected(job))
+        kept = await until(partial(world.rejected, poisoned))
         assert [row["reason"] for row in kept] == ["invalid"]
         assert (await world.row(poisoned))["status"] == "published"
 

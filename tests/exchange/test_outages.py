@@ -1,4 +1,6 @@
-"""Every loop survives the loss of its servers and goes on by itself; replicas do not get into each other's way (§8)."""
+"""Every loop survives the loss of its servers and goes on by itself; replicas do not get into each
+other's way (§8).
+"""
 
 import asyncio
 import json
@@ -27,15 +29,26 @@ async def fragile(
         dsn = postgres.env()["DATABASE_URL"]
         await migrate(dsn)
         settings = ObjectSettings.model_validate(object_store_server.env())
-        world = World(dsn, nats_server, object_store_server, tmp_path, await asyncpg.connect(dsn), ObjectStore(settings))
+        world = World(
+            dsn,
+            nats_server,
+            object_store_server,
+            tmp_path,
+            await asyncpg.connect(dsn),
+            ObjectStore(settings),
+        )
         try:
             yield world, postgres
         finally:
             await world.close()
 
 
-async def test_the_core_goes_on_when_postgresql_comes_back(fragile: tuple[World, PostgresServer]) -> None:
-    """Killed under load: what was committed stands, what was not is done afterwards, and nothing is stuck."""
+async def test_the_core_goes_on_when_postgresql_comes_back(
+    fragile: tuple[World, PostgresServer],
+) -> None:
+    """Killed under load: what was committed stands, what was not is done afterwards, and nothing is
+    stuck.
+    """
     world, postgres = fragile
     await world.core()
     before = [await world.job() for _ in range(20)]
@@ -54,7 +67,9 @@ async def test_the_core_goes_on_when_postgresql_comes_back(fragile: tuple[World,
     await world.status(await world.job(), "published", seconds=30)
 
 
-async def test_a_frozen_postgresql_does_not_freeze_the_process(fragile: tuple[World, PostgresServer]) -> None:
+async def test_a_frozen_postgresql_does_not_freeze_the_process(
+    fragile: tuple[World, PostgresServer],
+) -> None:
     """Health is answered meanwhile; all goes on after it thaws."""
     world, postgres = fragile
     core = await world.core()
@@ -73,7 +88,9 @@ async def test_a_frozen_postgresql_does_not_freeze_the_process(fragile: tuple[Wo
     await world.status(await world.job(), "published", seconds=30)
 
 
-async def test_a_core_started_before_its_servers_waits_for_them(fragile: tuple[World, PostgresServer]) -> None:
+async def test_a_core_started_before_its_servers_waits_for_them(
+    fragile: tuple[World, PostgresServer],
+) -> None:
     """It needs no order of starting."""
     world, postgres = fragile
     job = await world.job()
@@ -92,7 +109,9 @@ async def test_a_core_started_before_its_servers_waits_for_them(fragile: tuple[W
 
 
 async def test_a_result_is_answered_after_the_core_was_away(world: World) -> None:
-    """I8: nobody listens, the sender repeats the same envelope with the same id, and it is applied once."""
+    """I8: nobody listens, the sender repeats the same envelope with the same id, and it is applied
+    once.
+    """
     core = await world.core(MAPPING_POLL_SECONDS=60)
     job = await world.job()
     await world.status(job, "published")
@@ -113,7 +132,12 @@ async def test_an_envelope_reaches_one_replica(world: World) -> None:
     client = await world.client()
     for job in jobs:
         body = json.dumps(await world.envelope(job, "error")).encode()
-        await client.publish("files.tabular_parsed", body, reply="_INBOX.answers", headers={"Nats-Msg-Id": f"result:{job}:1"})
+        await client.publish(
+            "files.tabular_parsed",
+            body,
+            reply="_INBOX.answers",
+            headers={"Nats-Msg-Id": f"result:{job}:1"},
+        )
     for job in jobs:
         await world.status(job, "error")
     answers = [json.loads((await inbox.get()).data)["outcome"] for _ in jobs]
@@ -122,8 +146,12 @@ async def test_an_envelope_reaches_one_replica(world: World) -> None:
 
 
 async def test_results_and_two_watchdogs_at_the_same_moment(world: World) -> None:
-    """W1, I5: each job ends once, by whoever was first; its file, its fact and its event say the same; no deadlock."""
-    cores = [await world.core(WATCHDOG_PERIOD_SECONDS=0.2, MAPPING_POLL_SECONDS=60) for _ in range(2)]
+    """W1, I5: each job ends once, by whoever was first; its file, its fact and its event say the
+    same; no deadlock.
+    """
+    cores = [
+        await world.core(WATCHDOG_PERIOD_SECONDS=0.2, MAPPING_POLL_SECONDS=60) for _ in range(2)
+    ]
     deadline = datetime.now(UTC) + timedelta(seconds=3)
     jobs = [await world.job(status="processing", reply_deadline=deadline) for _ in range(300)]
     await world.db.execute("update stored_file set status = 'PROCESSING'")
@@ -133,7 +161,9 @@ async def test_results_and_two_watchdogs_at_the_same_moment(world: World) -> Non
         await world.send(envelope, f"result:{job}:1")
 
     async def all_ended() -> bool:
-        return not await world.db.fetchval("select count(*) from recognition_job where status = 'processing'")
+        return not await world.db.fetchval(
+            "select count(*) from recognition_job where status = 'processing'"
+        )
 
     await until(all_ended, seconds=30)
     for job in jobs:
@@ -172,7 +202,11 @@ async def test_two_of_everything_on_the_same_rows(world: World) -> None:
             for status, word in (("processing", "ack"), ("error", "result")):
                 body = {**base, "status": status} | ({"error": error} if status == "error" else {})
                 msg_id = f"{word}:{request['job_id']}:{request['attempt']}"
-                await service.publish("files.tabular_parsed", json.dumps(body).encode(), headers={"Nats-Msg-Id": msg_id})
+                await service.publish(
+                    "files.tabular_parsed",
+                    json.dumps(body).encode(),
+                    headers={"Nats-Msg-Id": msg_id},
+                )
 
     await service.subscribe(TABULAR, cb=answer)
     await service.flush()
@@ -180,7 +214,9 @@ async def test_two_of_everything_on_the_same_rows(world: World) -> None:
     jobs = [await world.job() for _ in range(300)]
 
     async def all_ended() -> bool:
-        return not await world.db.fetchval("select count(*) from recognition_job where status <> 'error'")
+        return not await world.db.fetchval(
+            "select count(*) from recognition_job where status <> 'error'"
+        )
 
     await until(all_ended, seconds=40)
     facts = await world.db.fetchval("select count(*) from quality_failure_fact")

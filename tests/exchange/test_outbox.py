@@ -1,4 +1,6 @@
-"""The outbox beyond the specification's scenarios: O1-O5, and what the field has learned the hard way."""
+"""The outbox beyond the specification's scenarios: O1-O5, and what the field has learned the hard
+way.
+"""
 
 import asyncio
 import json
@@ -13,7 +15,9 @@ from tests.world import RESULTS, TABULAR, World, until
 
 
 async def test_a_lost_listener_costs_at_most_a_poll(world: World) -> None:
-    """O1: NOTIFY is a hint; with the LISTEN connection gone the poll publishes, and the connection is made again."""
+    """O1: NOTIFY is a hint; with the LISTEN connection gone the poll publishes, and the connection
+    is made again.
+    """
     core = await world.core(OUTBOX_POLL_SECONDS=1)
 
     async def listening() -> bool:
@@ -56,7 +60,9 @@ async def test_a_job_whose_transaction_commits_late_is_published(world: World) -
     await transaction.start()
     file_id = await world.file()
     job_id = await late.fetchval(
-        "insert into recognition_job (stored_file_id, pipeline) values ($1, 'tabular') returning id", file_id
+        "insert into recognition_job (stored_file_id, pipeline) "
+        "values ($1, 'tabular') returning id",
+        file_id,
     )
     for _ in range(5):
         await world.status(await world.job(), "published")
@@ -73,14 +79,20 @@ async def test_a_job_whose_transaction_commits_late_is_published(world: World) -
 async def test_a_job_that_can_have_no_request_ends_without_holding_up_the_others(
     world: World, pipeline: str, file_type: str, role: str
 ) -> None:
-    """O2: it ends as SCHEMA_MISMATCH with its file and a fact; jobs before and after it are published."""
+    """O2: it ends as SCHEMA_MISMATCH with its file and a fact; jobs before and after it are
+    published.
+    """
     before = await world.job()
     broken = await world.job(await world.file(file_type=file_type, role=role), pipeline=pipeline)
     after = await world.job()
     await world.core()
     row = await world.status(broken, "error")
     file = await world.file_of(broken)
-    assert (row["error_code"], file["status"], file["error_code"]) == ("SCHEMA_MISMATCH", "ERROR", "SCHEMA_MISMATCH")
+    assert (row["error_code"], file["status"], file["error_code"]) == (
+        "SCHEMA_MISMATCH",
+        "ERROR",
+        "SCHEMA_MISMATCH",
+    )
     assert row["error_message"]
     assert row["finished_at"] is not None
     assert await world.facts(broken) == [("REQUEST_INVALID", "SCHEMA_MISMATCH")]
@@ -89,7 +101,9 @@ async def test_a_job_that_can_have_no_request_ends_without_holding_up_the_others
 
 
 async def test_a_request_too_large_for_the_server_ends_alone(world: World) -> None:
-    """O2: a name of two megabytes can never be sent; the connection and the neighbours do not suffer."""
+    """O2: a name of two megabytes can never be sent; the connection and the neighbours do not
+    suffer.
+    """
     monster = await world.job(await world.file(name="я" * 1_000_000))
     neighbour = await world.job()
     await world.core()
@@ -107,11 +121,14 @@ async def test_a_republish_keeps_the_identity_and_the_first_time(world: World) -
     first = await world.status(job, "published")
 
     async def republished() -> bool:
-        return (await world.row(job))["publish_count"] == 2
+        return bool((await world.row(job))["publish_count"] == 2)
 
     await until(republished)
     second = await world.row(job)
-    assert (second["published_at"], second["request_msg_id"]) == (first["published_at"], first["request_msg_id"])
+    assert (second["published_at"], second["request_msg_id"]) == (
+        first["published_at"],
+        first["request_msg_id"],
+    )
     assert second["last_published_at"] > first["last_published_at"]
     bodies = [(await heard.get()) for _ in range(2)]
     assert bodies[0].data == bodies[1].data
@@ -134,13 +151,21 @@ async def test_who_does_not_listen_does_not_judge(world: World) -> None:
     long_ago = datetime.now(UTC) - timedelta(hours=1)
     soon = datetime.now(UTC) + timedelta(hours=1)
     job = await world.job(
-        status="published", published_at=long_ago, last_published_at=long_ago, publish_count=1, reply_deadline=soon
+        status="published",
+        published_at=long_ago,
+        last_published_at=long_ago,
+        publish_count=1,
+        reply_deadline=soon,
     )
-    assert (await world.ask(await world.envelope(job, "processing"), f"ack:{job}:1"))["outcome"] == "applied"
+    assert (await world.ask(await world.envelope(job, "processing"), f"ack:{job}:1"))[
+        "outcome"
+    ] == "applied"
     assert (await world.row(job))["status"] == "processing"
 
 
-async def test_a_deadline_that_is_given_stays_and_one_that_is_not_is_computed_at_the_first_publish(world: World) -> None:
+async def test_a_deadline_that_is_given_stays_and_one_that_is_not_is_computed_at_the_first_publish(
+    world: World,
+) -> None:
     """O4: both in the message and in the row; a broker outage does not eat the service's time."""
     heard = await world.listen(TABULAR)
     given = datetime(2031, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -153,17 +178,26 @@ async def test_a_deadline_that_is_given_stays_and_one_that_is_not_is_computed_at
     assert rows[0]["reply_deadline"] == given
     assert rows[1]["reply_deadline"] - rows[1]["published_at"] > timedelta(seconds=990)
     await until(lambda: asyncio.sleep(0, heard.qsize() >= 2))
-    sent = {json.loads(message.data)["job_id"]: json.loads(message.data) for message in (heard.get_nowait(), heard.get_nowait())}
+    sent = {
+        json.loads(message.data)["job_id"]: json.loads(message.data)
+        for message in (heard.get_nowait(), heard.get_nowait())
+    }
     for job, row in zip((with_deadline, without), rows, strict=True):
         assert datetime.fromisoformat(sent[str(job)]["reply_deadline"]) == row["reply_deadline"]
 
 
 async def test_a_published_row_without_a_deadline_is_overdue_by_the_budget(world: World) -> None:
     """O4, W1: imports may have none."""
-    await world.core(WATCHDOG_PERIOD_SECONDS=0.5, REPLY_TIMEOUT_SECONDS_TABULAR=600, REPLY_TIMEOUT_SECONDS_IMAGE=10_000)
+    await world.core(
+        WATCHDOG_PERIOD_SECONDS=0.5,
+        REPLY_TIMEOUT_SECONDS_TABULAR=600,
+        REPLY_TIMEOUT_SECONDS_IMAGE=10_000,
+    )
     old = datetime.now(UTC) - timedelta(seconds=700)
     tabular = await world.job(status="published", published_at=old)
-    image = await world.job(await world.file(file_type="PDF"), status="processing", pipeline="image", published_at=old)
+    image = await world.job(
+        await world.file(file_type="PDF"), status="processing", pipeline="image", published_at=old
+    )
     await world.status(tabular, "timeout")
     assert (await world.row(image))["status"] == "processing"
 
@@ -176,7 +210,9 @@ async def test_replicas_publish_each_job_once(world: World) -> None:
         await world.core(wait=False, OUTBOX_BATCH_SIZE=20)
 
     async def all_published() -> bool:
-        waiting = await world.db.fetchval("select count(*) from recognition_job where status <> 'published'")
+        waiting = await world.db.fetchval(
+            "select count(*) from recognition_job where status <> 'published'"
+        )
         return bool(waiting == 0)
 
     await until(all_published, seconds=40)
@@ -201,7 +237,9 @@ async def test_a_frozen_broker_confirms_nothing(world: World) -> None:
     await world.status(job, "published", seconds=40)
 
 
-async def test_a_publisher_killed_before_its_commit_leaves_the_job_queued_for_the_next(world: World) -> None:
+async def test_a_publisher_killed_before_its_commit_leaves_the_job_queued_for_the_next(
+    world: World,
+) -> None:
     """The message may be out twice; the job is published once, with one identity."""
     core = await world.core()
     async with publication_held_open(world) as job:

@@ -153,7 +153,7 @@ async def test_without_an_attempt_in_the_body_the_variants_differ(
     ],
 )
 async def test_what_cannot_be_answered_is_dropped(core: Core, service: Running, body):
-    await core.send(body, f"{uuid4()}:1")
+    await core.send(body, f"{ID}:1")
     after = await core.order({"do": "read"})
     await core.result(after)
 

@@ -196,6 +196,17 @@ def test_rich_and_escaped_texts_are_read(rewritten):
     assert rewritten(change).documents[0].checks == []
 
 
+def test_of_a_text_and_a_number_in_one_cell_only_the_one_that_counts_is_read(rewritten, book):
+    """Two pieces put together would be a number that nobody wrote."""
+
+    def change(name, text):
+        if name.startswith("xl/worksheets/sheet"):
+            text = text.replace("</v></c>", "</v><is><t>7</t></is></c>")
+        return name, text
+
+    assert lines(rewritten(change).documents[0]) == truth(book)
+
+
 def test_amounts_too_long_for_a_float_keep_their_kopecks(tmp_path):
     sheet = lay_out(make(Random(1), subaccounts=False), Layout(numeric_codes=False))
     row = next(row for (row, _), (value, _) in sheet.cells.items() if value == "70")

@@ -39,7 +39,8 @@ def refusal(tmp_path):
 def written(tmp_path, file_type: FileType) -> bytes:
     path = tmp_path / f"book.{file_type.lower()}"
     WRITERS[file_type](path, [lay_out(make(Random(1)), Layout())])
-    return path.read_bytes()
+    data: bytes = path.read_bytes()
+    return data
 
 
 @pytest.mark.parametrize("file_type", FORMATS)

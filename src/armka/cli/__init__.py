@@ -1,1 +1,1 @@
-"""The command line: a file per command group. Commands that show data are HTTP clients of the API."""
+"""The command line: a file per command group. Commands that show data ask the API over HTTP."""

@@ -8,13 +8,15 @@ import typer
 
 _TIMEOUT_SECONDS = 60.0
 
-Url = Annotated[str, typer.Option("--url", envvar="ARMKA_URL", help="Where the core listens.", show_envvar=True)]
+Url = Annotated[
+    str, typer.Option("--url", envvar="ARMKA_URL", help="Where the core listens.", show_envvar=True)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 
 
-class ApiRefused(Exception):  # noqa: N818 - errors are named as facts
+class ApiRefused(Exception):
     """The API said no; `detail` is for a person."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
@@ -33,7 +35,9 @@ def headers() -> dict[str, str]:
 
 def client(url: str) -> httpx.AsyncClient:
     """A client for the API at `url`; proxies of the environment are not asked."""
-    return httpx.AsyncClient(base_url=url, headers=headers(), timeout=_TIMEOUT_SECONDS, trust_env=False)
+    return httpx.AsyncClient(
+        base_url=url, headers=headers(), timeout=_TIMEOUT_SECONDS, trust_env=False
+    )
 
 
 async def call(http: httpx.AsyncClient, method: str, path: str, **options: Any) -> Any:
@@ -50,5 +54,8 @@ def explain(error: ApiRefused | httpx.HTTPError, url: str) -> typer.Exit:
     if isinstance(error, ApiRefused):
         typer.echo(f"armka: {error.detail}", err=True)
     else:
-        typer.echo(f"armka: no core answers at {url} ({type(error).__name__}): start one with `armka core`", err=True)
+        typer.echo(
+            f"armka: no core answers at {url} ({type(error).__name__}): is `armka core` running?",
+            err=True,
+        )
     return typer.Exit(1)

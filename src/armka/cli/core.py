@@ -1,25 +1,32 @@
 """`armka core` and `armka migrate`."""
 
 import asyncio
-import socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-import uvloop
 
 from armka.cli import logging
 from armka.cli.signals import stop_event
-from armka.core import assembly
-from armka.core.database import migrations
-from armka.core.errors import CoreError, SettingsInvalid
-from armka.core.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from armka.core.errors import SettingsInvalid
+    from armka.core.settings import Settings
 
 
 def core(
-    port: Annotated[int, typer.Option(help="Port of the API; 0 takes a free one.", min=0, max=65535)] = 8080,
-    host: Annotated[str, typer.Option(help="Address to listen on; one off the loopback needs API_TOKEN.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port of the API; 0 takes a free one.", min=0, max=65535)
+    ] = 8080,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; one off the loopback needs API_TOKEN.")
+    ] = "127.0.0.1",
 ) -> None:
     """Run the core: the HTTP API and the background loops, until SIGTERM or Ctrl-C."""
+    import uvloop
+
+    from armka.core import assembly
+    from armka.core.errors import SettingsInvalid
+
     settings = _settings()
     logging.configure()
     try:
@@ -29,15 +36,20 @@ def core(
     except OSError as error:
         typer.echo(f"armka core: cannot listen on {host}:{port}: {error.strerror}", err=True)
         raise typer.Exit(1) from None
-    uvloop.run(_serve(settings, bound))
 
+    async def serve() -> None:
+        await assembly.serve(settings, bound, stop_event())
 
-async def _serve(settings: Settings, bound: socket.socket) -> None:
-    await assembly.serve(settings, bound, stop_event())
+    uvloop.run(serve())
 
 
 def migrate() -> None:
-    """Bring the database to this version's schema; may be run again and by several replicas at once."""
+    """Bring the database to this version's schema; may be run again and by several replicas at
+    once.
+    """
+    from armka.core.database import migrations
+    from armka.core.errors import CoreError
+
     settings = _settings()
     try:
         applied = asyncio.run(migrations.migrate(settings.database.url.get_secret_value()))
@@ -50,14 +62,17 @@ def migrate() -> None:
         typer.echo("the schema is up to date")
 
 
-def _settings() -> Settings:
+def _settings() -> "Settings":
+    from armka.core.errors import SettingsInvalid
+    from armka.core.settings import read_settings
+
     try:
         return read_settings()
     except SettingsInvalid as error:
         raise _refusal(error) from None
 
 
-def _refusal(error: SettingsInvalid) -> typer.Exit:
+def _refusal(error: "SettingsInvalid") -> typer.Exit:
     for problem in error.problems:
         typer.echo(f"armka: {problem}", err=True)
     return typer.Exit(2)

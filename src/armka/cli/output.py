@@ -27,7 +27,9 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False))
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, status: int | None = None) -> None:
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, status: int | None = None
+) -> None:
     """Print rows; `status` is the index of the column that is coloured."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:

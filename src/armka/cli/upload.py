@@ -30,18 +30,26 @@ class Sent:
 
     def as_json(self) -> dict[str, Any]:
         """One line of the command's JSON output."""
-        outcome = {"file_id": self.file_id, "job_id": self.job_id} if self.file_id else {"error": self.refusal}
+        outcome = (
+            {"file_id": self.file_id, "job_id": self.job_id}
+            if self.file_id
+            else {"error": self.refusal}
+        )
         return {"path": str(self.path), **outcome, **({"code": self.code} if self.code else {})}
 
 
 def upload(
-    paths: Annotated[list[Path], typer.Argument(help="Documents, or folders of them.", exists=True)],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Documents, or folders of them.", exists=True)
+    ],
     *,
     client_ref: Annotated[str | None, typer.Option(help="The bank's own id of the client.")] = None,
     url: Url = DEFAULT_URL,
     as_json: AsJson = False,
 ) -> None:
-    """Upload documents: each is stored and queued for recognition. Exit code 1 where one was refused."""
+    """Upload documents: each is stored and queued for recognition. Exit code 1 where one was
+    refused.
+    """
     documents = list(found(paths))
     if not documents:
         typer.echo("armka: there are no files in these folders", err=True)
@@ -54,16 +62,24 @@ def upload(
 
 
 def found(paths: Iterable[Path]) -> Iterable[Path]:
-    """The files that are named, and those in the folders that are named; hidden ones are passed over."""
+    """The files that are named, and those in the folders that are named; hidden ones are passed
+    over.
+    """
     for path in paths:
         if path.is_dir():
             inside = sorted(item for item in path.rglob("*") if item.is_file())
-            yield from (item for item in inside if not any(p.startswith(".") for p in item.relative_to(path).parts))
+            yield from (
+                item
+                for item in inside
+                if not any(p.startswith(".") for p in item.relative_to(path).parts)
+            )
         else:
             yield path
 
 
-async def _send_with_progress(url: str, documents: Sequence[Path], client_ref: str | None) -> list[Sent]:
+async def _send_with_progress(
+    url: str, documents: Sequence[Path], client_ref: str | None
+) -> list[Sent]:
     with progress_bar() as bar:
         task = bar.add_task("uploading", total=len(documents))
         async with api.client(url) as http:
@@ -73,12 +89,20 @@ async def _send_with_progress(url: str, documents: Sequence[Path], client_ref: s
 def progress_bar() -> Progress:
     """A bar on the terminal; nothing where stderr is none."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     return Progress(*columns, console=console, disable=not console.is_terminal)
 
 
 async def send_all(
-    http: httpx.AsyncClient, documents: Sequence[Path], client_ref: str | None, sent_one: Callable[[], object]
+    http: httpx.AsyncClient,
+    documents: Sequence[Path],
+    client_ref: str | None,
+    sent_one: Callable[[], object],
 ) -> list[Sent]:
     """Upload documents, a few at a time; the results come in the order of the documents."""
     room = asyncio.Semaphore(_AT_ONCE)
@@ -96,7 +120,9 @@ async def _send(http: httpx.AsyncClient, path: Path, client_ref: str | None) -> 
     content = await asyncio.to_thread(path.read_bytes)
     fields = {"client_ref": client_ref} if client_ref else {}
     try:
-        made = await api.call(http, "POST", "/files", files={"file": (path.name, content)}, data=fields)
+        made = await api.call(
+            http, "POST", "/files", files={"file": (path.name, content)}, data=fields
+        )
     except ApiRefused as error:
         return Sent(path, refusal=error.detail, code=error.code or error.kind)
     return Sent(path, made["file_id"], made["job_id"])
@@ -108,7 +134,10 @@ def _report(sent: Sequence[Sent], as_json: bool) -> None:
         for item in sent:
             print_json(item.as_json())
     else:
-        print_table(("file", "file id", "refused"), ((item.path, item.file_id, item.refusal) for item in sent))
+        print_table(
+            ("file", "file id", "refused"),
+            ((item.path, item.file_id, item.refusal) for item in sent),
+        )
         typer.echo(f"{len(sent) - len(refused)} uploaded, {len(refused)} refused")
     if refused:
         raise typer.Exit(1)

@@ -1,7 +1,8 @@
 """The contract between the core and the recognition services, and nothing else.
 
-The JSON Schemas in ``schemas/`` (``docs/contracts/`` in the source tree) are the source of truth; the structs here say
-the same thing fit for the hot path, and a test holds the two against each other with generated messages, both ways.
+The JSON Schemas in ``schemas/`` (``docs/contracts/`` in the source tree) are the source of truth;
+the structs here say the same thing fit for the hot path, and a test holds the two against each
+other with generated messages, both ways.
 
 - `vocabulary` - pipelines, file types, statuses, error codes
 - `request`    - what the core asks (C1)

@@ -32,7 +32,9 @@ def encode(message: RecognitionRequest | Envelope | ResultFile) -> bytes:
 
 
 def encode_request(fields: dict[str, object]) -> bytes:
-    """Write a request from plain fields, checked as a receiver would check it; raises InvalidMessage."""
+    """Write a request from plain fields, checked as a receiver would check it; raises
+    InvalidMessage.
+    """
     try:
         return _encoder.encode(
             msgspec.convert({"schema_version": SCHEMA_VERSION, **fields}, RecognitionRequest)
@@ -86,7 +88,9 @@ class Address(msgspec.Struct, frozen=True):
 
 
 def address_of(body: bytes) -> Address | None:
-    """Find `job_id`, `file_id` and `attempt` in a body that failed its schema; None: no answer can be built (C4.3)."""
+    """Find `job_id`, `file_id` and `attempt` in a body that failed its schema; None: no answer can
+    be built (C4.3).
+    """
     try:
         fields = _fields.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -94,8 +98,9 @@ def address_of(body: bytes) -> Address | None:
     job_id, file_id, attempt = _uuid(fields.job_id), _uuid(fields.file_id), _plain(fields.attempt)
     if job_id is None or file_id is None:
         return None
-    readable = isinstance(attempt, int) and not isinstance(attempt, bool) and attempt >= 1
-    return Address(job_id=job_id, file_id=file_id, attempt=attempt if readable else None)
+    if not isinstance(attempt, int) or isinstance(attempt, bool) or attempt < 1:
+        attempt = None
+    return Address(job_id=job_id, file_id=file_id, attempt=attempt)
 
 
 def _uuid(raw: msgspec.Raw) -> UUID | None:

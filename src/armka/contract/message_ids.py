@@ -1,4 +1,6 @@
-"""`Nats-Msg-Id` of every message kind (C1, C2). It helps a stream to drop repeats; it is no proof of anything."""
+"""`Nats-Msg-Id` of every message kind (C1, C2). It helps a stream to drop repeats; it is no proof
+of anything.
+"""
 
 import re
 from uuid import UUID

@@ -60,7 +60,9 @@ class Line(_Part, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Check(_Part, frozen=True, kw_only=True, omit_defaults=True):
-    """A check that failed: which rule, on which lines (their `n`), what was expected and what stands there."""
+    """A check that failed: which rule, on which lines (their `n`), what was expected and what
+    stands there.
+    """
 
     rule: Annotated[str, Meta(pattern=r"^R([1-9]|1[0-3])\Z")]
     severity: Severity
@@ -140,7 +142,9 @@ class ResultFile(_Part, frozen=True, kw_only=True, omit_defaults=True):
         parse_instant(self.created_at)
 
     def problems(self) -> Iterator[str]:
-        """What the schema cannot say: line numbers that repeat, parents and checks that point nowhere."""
+        """What the schema cannot say: line numbers that repeat, parents and checks that point
+        nowhere.
+        """
         for index, document in enumerate(self.documents):
             for problem in _document_problems(document):
                 yield f"documents[{index}]: {problem}"

@@ -1,4 +1,6 @@
-"""The composition root: the only place that joins the core's parts, starts them in order and stops them in order."""
+"""The composition root: the only place that joins the core's parts, starts them in order and stops
+them in order.
+"""
 
 import asyncio
 import contextlib
@@ -64,7 +66,13 @@ class Core:
 
     def health(self) -> dict[str, Any]:
         """What this process knows about itself without asking anybody."""
-        nats = "disabled" if self._nats is None else "connected" if self._nats.is_live else "disconnected"
+        nats = (
+            "disabled"
+            if self._nats is None
+            else "connected"
+            if self._nats.is_live
+            else "disconnected"
+        )
         return {
             "status": "ok",
             "version": version("arm-ka"),
@@ -100,8 +108,13 @@ class Core:
         )
         publishing = Loop("outbox", outbox.run_once)
         receiving = Loop("inbox", inbox.run_once)
-        mapping = Loop("mapping", Mapper(MappingConfig.of(settings.exchange), self._database, self._objects).run_once)
-        watching = Loop("watchdog", Watchdog(WatchdogConfig.of(settings.exchange), self._database).run_once)
+        mapping = Loop(
+            "mapping",
+            Mapper(MappingConfig.of(settings.exchange), self._database, self._objects).run_once,
+        )
+        watching = Loop(
+            "watchdog", Watchdog(WatchdogConfig.of(settings.exchange), self._database).run_once
+        )
         sweep = Sweep(self._database, self._objects, settings.exchange.sweep_grace_seconds)
         self._loops = [publishing, receiving, mapping, watching, Loop("sweep", sweep.run_once)]
         connection.on_connect(_waker(publishing))
@@ -118,8 +131,10 @@ class Core:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
 
-    async def _drain(self, tasks: list[asyncio.Task[None]], receiver: PlainReceiver, inbox: Inbox) -> None:
-        """Let every cycle that runs come to its end, and settle what the inbox holds; then insist."""
+    async def _drain(
+        self, tasks: list[asyncio.Task[None]], receiver: PlainReceiver, inbox: Inbox
+    ) -> None:
+        """Let every cycle come to its end, settle what the inbox holds; then insist."""
         log.info("stopping")
         for loop in self._loops:
             loop.stop()
@@ -144,9 +159,13 @@ def _waker(loop: Loop) -> Callable[[object], Any]:
 
 
 def listening_socket(settings: Settings, host: str, port: int) -> socket.socket:
-    """Bind where the API will listen; refuses an open address without a token. Port 0 takes a free one."""
+    """Bind where the API will listen; refuses an open address without a token. Port 0 takes a free
+    one.
+    """
     if settings.exchange.api_token is None and not _is_loopback(host):
-        raise SettingsInvalid([f"API_TOKEN is missing: without it the API listens on the loopback only, not on {host}"])
+        raise SettingsInvalid(
+            [f"API_TOKEN is missing: without it the API listens on loopback only, not on {host}"]
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

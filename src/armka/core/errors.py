@@ -1,4 +1,5 @@
-"""What the core refuses, as facts with fields. `http.problems` alone decides what each means over HTTP.
+"""What the core refuses, as facts with fields. `http.problems` alone decides what each means over
+HTTP.
 
 CoreError
 +-- SettingsInvalid
@@ -16,7 +17,9 @@ class CoreError(Exception):
 
 
 class SettingsInvalid(CoreError):
-    """The environment does not describe a core that can run; `problems` name variables, never values."""
+    """The environment does not describe a core that can run; `problems` name variables, never
+    values.
+    """
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
@@ -40,16 +43,22 @@ class JobNotFound(CoreError):
 
 
 class AttemptUnderWay(CoreError):
-    """The file's current attempt has not ended, or its result is not mapped yet: no new one may start (A1)."""
+    """The file's current attempt has not ended, or its result is not mapped yet: no new one may
+    start (A1).
+    """
 
     def __init__(self, file_id: UUID, file_status: str) -> None:
-        super().__init__(f"file {file_id} is {file_status}: wait until its current attempt has ended")
+        super().__init__(
+            f"file {file_id} is {file_status}: wait until its current attempt has ended"
+        )
         self.file_id = file_id
         self.file_status = file_status
 
 
 class UploadRefused(CoreError):
-    """The bytes are no document that can be recognised (F1); `code` is stable, the message is for a person."""
+    """The bytes are no document that can be recognised (F1); `code` is stable, the message is for a
+    person.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -1,7 +1,8 @@
 """The one shape of a background loop: a whole cycle, repeated, woken, supervised.
 
-A cycle is callable alone (tests do); everything it needs to know it reads afresh, so a loop recovers by running again.
-A cycle returns how many seconds may pass before the next one must run; 0 means that more work is waiting.
+A cycle is callable alone (tests do); everything it needs to know it reads afresh, so a loop
+recovers by running again. A cycle returns how many seconds may pass before the next one must run; 0
+means that more work is waiting.
 """
 
 import asyncio
@@ -22,7 +23,9 @@ Cycle = Callable[[], Awaitable[float]]
 
 
 class Loop:
-    """Runs `cycle` until stopped; outages of the servers and unforeseen errors delay the next cycle, no more."""
+    """Runs `cycle` until stopped; outages of the servers and unforeseen errors delay the next
+    cycle, no more.
+    """
 
     def __init__(self, name: str, cycle: Cycle) -> None:
         self.name = name
@@ -59,7 +62,7 @@ class Loop:
     async def _run_cycle(self) -> float:
         try:
             pause = await self._cycle()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a loop outlives whatever its cycle meets
             return self._failed(error)
         self._failures = 0
         return pause
@@ -67,10 +70,17 @@ class Loop:
     def _failed(self, error: Exception) -> float:
         pause = _BACKOFF_SECONDS[min(self._failures, len(_BACKOFF_SECONDS) - 1)]
         self._failures += 1
-        if is_unavailable(error) or isinstance(error, NotConnected | NotConfirmed | StoreUnavailable):
-            log.warning("loop is waiting for a server", loop=self.name, error=_describe(error), seconds=pause)
+        if is_unavailable(error) or isinstance(
+            error, NotConnected | NotConfirmed | StoreUnavailable
+        ):
+            log.warning(
+                "loop is waiting for a server",
+                loop=self.name,
+                error=_describe(error),
+                seconds=pause,
+            )
         else:
-            log.exception("loop failed, it will go on", loop=self.name, seconds=pause)
+            log.error("loop failed, it will go on", loop=self.name, seconds=pause, exc_info=error)
         return pause
 
 

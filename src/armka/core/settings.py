@@ -1,4 +1,6 @@
-"""The core's settings: one frozen tree, read once, in assembly. Each ground room brings its own part."""
+"""The core's settings: one frozen tree, read once, in assembly. Each ground room brings its own
+part.
+"""
 
 from dataclasses import dataclass
 
@@ -15,45 +17,86 @@ class ExchangeSettings(BaseSettings):
     """The loops (§4-§7) and the HTTP side."""
 
     model_config = SettingsConfigDict(
-        env_ignore_empty=True, frozen=True, hide_input_in_errors=True, extra="ignore", populate_by_name=True
+        env_ignore_empty=True,
+        frozen=True,
+        hide_input_in_errors=True,
+        extra="ignore",
+        populate_by_name=True,
     )
 
     debug: bool = Field(default=False, validation_alias="DEBUG", description="More to the log.")
     nats_enabled: bool = Field(
-        default=True, validation_alias="NATS_ENABLED", description="False: no background loop runs (N2)."
+        default=True,
+        validation_alias="NATS_ENABLED",
+        description="False: no background loop runs (N2).",
     )
     outbox_poll_seconds: float = Field(
-        default=5, gt=0, le=60, validation_alias="OUTBOX_POLL_SECONDS", description="The outbox looks at least so often."
+        default=5,
+        gt=0,
+        le=60,
+        validation_alias="OUTBOX_POLL_SECONDS",
+        description="The outbox looks at least so often.",
     )
     outbox_batch_size: int = Field(
-        default=500, ge=1, le=5000, validation_alias="OUTBOX_BATCH_SIZE", description="Jobs published in one burst."
+        default=500,
+        ge=1,
+        le=5000,
+        validation_alias="OUTBOX_BATCH_SIZE",
+        description="Jobs published in one burst.",
     )
     ack_timeout_seconds: float = Field(
-        default=30, gt=0, validation_alias="ACK_TIMEOUT_SECONDS", description="Without `processing` for so long, publish again."
+        default=30,
+        gt=0,
+        validation_alias="ACK_TIMEOUT_SECONDS",
+        description="Without `processing` for so long, publish again.",
     )
     outbox_max_republish: int = Field(
-        default=3, ge=0, validation_alias="OUTBOX_MAX_REPUBLISH", description="Publish again so often, then `dlq`/`NO_ACK`."
+        default=3,
+        ge=0,
+        validation_alias="OUTBOX_MAX_REPUBLISH",
+        description="Publish again so often, then `dlq`/`NO_ACK`.",
     )
     reply_timeout_seconds_tabular: float = Field(
-        default=600, gt=0, validation_alias="REPLY_TIMEOUT_SECONDS_TABULAR", description="A tabular service's time."
+        default=600,
+        gt=0,
+        validation_alias="REPLY_TIMEOUT_SECONDS_TABULAR",
+        description="A tabular service's time.",
     )
     reply_timeout_seconds_image: float = Field(
-        default=1800, gt=0, validation_alias="REPLY_TIMEOUT_SECONDS_IMAGE", description="An image service's time."
+        default=1800,
+        gt=0,
+        validation_alias="REPLY_TIMEOUT_SECONDS_IMAGE",
+        description="An image service's time.",
     )
     watchdog_period_seconds: float = Field(
-        default=30, gt=0, validation_alias="WATCHDOG_PERIOD_SECONDS", description="The watchdog looks at least so often."
+        default=30,
+        gt=0,
+        validation_alias="WATCHDOG_PERIOD_SECONDS",
+        description="The watchdog looks at least so often.",
     )
     mapping_poll_seconds: float = Field(
-        default=5, gt=0, validation_alias="MAPPING_POLL_SECONDS", description="The mapping cycle looks at least so often."
+        default=5,
+        gt=0,
+        validation_alias="MAPPING_POLL_SECONDS",
+        description="The mapping cycle looks at least so often.",
     )
     result_max_bytes: int = Field(
-        default=128 * 1024 * 1024, gt=0, validation_alias="RESULT_MAX_BYTES", description="A larger result file is invalid."
+        default=128 * 1024 * 1024,
+        gt=0,
+        validation_alias="RESULT_MAX_BYTES",
+        description="A larger result file is invalid.",
     )
     drain_seconds: float = Field(
-        default=20, gt=0, validation_alias="DRAIN_SECONDS", description="SIGTERM: the loops may take so long to end."
+        default=20,
+        gt=0,
+        validation_alias="DRAIN_SECONDS",
+        description="SIGTERM: the loops may take so long to end.",
     )
     upload_max_bytes: int = Field(
-        default=100 * 1024 * 1024, gt=0, validation_alias="UPLOAD_MAX_BYTES", description="A larger upload is refused."
+        default=100 * 1024 * 1024,
+        gt=0,
+        validation_alias="UPLOAD_MAX_BYTES",
+        description="A larger upload is refused.",
     )
     sweep_grace_seconds: float = Field(
         default=7 * 86400,
@@ -62,12 +105,18 @@ class ExchangeSettings(BaseSettings):
         description="An uploaded object that no file knows is removed at this age.",
     )
     api_token: SecretStr | None = Field(
-        default=None, validation_alias="API_TOKEN", description="Bearer token of the API; needed off the loopback."
+        default=None,
+        validation_alias="API_TOKEN",
+        description="Bearer token of the API; needed off the loopback.",
     )
 
     def reply_seconds(self, pipeline: str) -> float:
         """How long a service of this pipeline may take (O4)."""
-        return self.reply_timeout_seconds_image if pipeline == "image" else self.reply_timeout_seconds_tabular
+        return (
+            self.reply_timeout_seconds_image
+            if pipeline == "image"
+            else self.reply_timeout_seconds_tabular
+        )
 
 
 @dataclass(frozen=True)
@@ -81,9 +130,14 @@ class Settings:
 
 
 def read_settings() -> Settings:
-    """Read the environment; raises SettingsInvalid with every problem found, by variable, without any value."""
+    """Read the environment; raises SettingsInvalid with every problem found, by variable, without
+    any value.
+    """
     problems: list[str] = []
-    parts = [_read(part, problems) for part in (ExchangeSettings, DatabaseSettings, NatsSettings, ObjectSettings)]
+    parts = [
+        _read(part, problems)
+        for part in (ExchangeSettings, DatabaseSettings, NatsSettings, ObjectSettings)
+    ]
     exchange, database, nats, objects = parts
     if (
         problems
@@ -102,5 +156,7 @@ def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:
     except ValidationError as error:
         for fact in error.errors(include_input=False, include_url=False, include_context=False):
             where = ".".join(str(piece) for piece in fact["loc"])
-            problems.append(f"{where}: {fact['msg']}" if where else fact["msg"].removeprefix("Value error, "))
+            problems.append(
+                f"{where}: {fact['msg']}" if where else fact["msg"].removeprefix("Value error, ")
+            )
         return None

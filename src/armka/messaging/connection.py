@@ -127,7 +127,9 @@ class Connection:
             "error_cb": self._on_error,
         }
         if self._settings.seed is not None and self._settings.jwt is not None:
-            options |= _credentials(self._settings.seed.get_secret_value(), self._settings.jwt.get_secret_value())
+            options |= _credentials(
+                self._settings.seed.get_secret_value(), self._settings.jwt.get_secret_value()
+            )
         return options
 
     async def _on_error(self, error: Exception) -> None:

@@ -54,7 +54,9 @@ class PlainReceiver:
     `processing` is asked for again by the republish, a result is sent again by its service (I8).
     """
 
-    def __init__(self, connection: Connection, subject: str, queue: str, *, capacity: int = 10_000) -> None:
+    def __init__(
+        self, connection: Connection, subject: str, queue: str, *, capacity: int = 10_000
+    ) -> None:
         self._connection = connection
         self._subject = subject
         self._queue = queue
@@ -126,7 +128,9 @@ class PlainReceiver:
             self._room.clear()
             await self._room.wait()
         now = time.monotonic()
-        self._buffer.append(Incoming(message.subject, message.data, message.headers or {}, message.reply, now))
+        self._buffer.append(
+            Incoming(message.subject, message.data, message.headers or {}, message.reply, now)
+        )
         self._arrivals.append(now)
         self._arrived.set()
 

@@ -10,7 +10,11 @@ class NatsSettings(BaseSettings):
     """Read from the environment; empty variables count as unset."""
 
     model_config = SettingsConfigDict(
-        env_ignore_empty=True, frozen=True, hide_input_in_errors=True, extra="ignore", populate_by_name=True
+        env_ignore_empty=True,
+        frozen=True,
+        hide_input_in_errors=True,
+        extra="ignore",
+        populate_by_name=True,
     )
 
     url: str = Field(
@@ -24,22 +28,32 @@ class NatsSettings(BaseSettings):
         description="`core`. Unset: `jetstream` where NATS_MANAGE_STREAM is true, else `core`.",
     )
     manage_stream: bool = Field(
-        default=False, validation_alias="NATS_MANAGE_STREAM", description="Create the stream and the consumer."
+        default=False,
+        validation_alias="NATS_MANAGE_STREAM",
+        description="Create the stream and the consumer.",
     )
     subject_tabular_request: str | None = Field(
-        default=None, validation_alias="NATS_SUBJECT_TABULAR_REQUEST", description="Overrides the subject."
+        default=None,
+        validation_alias="NATS_SUBJECT_TABULAR_REQUEST",
+        description="Overrides the subject.",
     )
     subject_image_request: str | None = Field(
-        default=None, validation_alias="NATS_SUBJECT_IMAGE_REQUEST", description="Overrides the subject."
+        default=None,
+        validation_alias="NATS_SUBJECT_IMAGE_REQUEST",
+        description="Overrides the subject.",
     )
     subject_result: str | None = Field(
         default=None, validation_alias="NATS_SUBJECT_RESULT", description="Overrides the subject."
     )
     seed: SecretStr | None = Field(
-        default=None, validation_alias="OPENBAO__NATS__NATS_SEED", description="nkey seed; goes with the JWT."
+        default=None,
+        validation_alias="OPENBAO__NATS__NATS_SEED",
+        description="nkey seed; goes with the JWT.",
     )
     jwt: SecretStr | None = Field(
-        default=None, validation_alias="OPENBAO__NATS__NATS_JWT", description="User JWT; goes with the seed."
+        default=None,
+        validation_alias="OPENBAO__NATS__NATS_JWT",
+        description="User JWT; goes with the seed.",
     )
 
     @model_validator(mode="after")

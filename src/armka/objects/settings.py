@@ -8,17 +8,27 @@ class ObjectSettings(BaseSettings):
     """Read from the environment; empty variables count as unset."""
 
     model_config = SettingsConfigDict(
-        env_ignore_empty=True, frozen=True, hide_input_in_errors=True, extra="ignore", populate_by_name=True
+        env_ignore_empty=True,
+        frozen=True,
+        hide_input_in_errors=True,
+        extra="ignore",
+        populate_by_name=True,
     )
 
     endpoint_url: str = Field(
-        default="http://127.0.0.1:8333", validation_alias="S3_ENDPOINT_URL", description="The S3 endpoint."
+        default="http://127.0.0.1:8333",
+        validation_alias="S3_ENDPOINT_URL",
+        description="The S3 endpoint.",
     )
-    bucket: str = Field(default="arm-ka", validation_alias="S3_BUCKET", description="The bucket, which exists.")
+    bucket: str = Field(
+        default="arm-ka", validation_alias="S3_BUCKET", description="The bucket, which exists."
+    )
     access_key_id: SecretStr = Field(
         default=SecretStr(""), validation_alias="S3_ACCESS_KEY_ID", description="Access key id."
     )
     secret_access_key: SecretStr = Field(
         default=SecretStr(""), validation_alias="S3_SECRET_ACCESS_KEY", description="Secret key."
     )
-    region: str = Field(default="us-east-1", validation_alias="S3_REGION", description="Region name to sign with.")
+    region: str = Field(
+        default="us-east-1", validation_alias="S3_REGION", description="Region name to sign with."
+    )

@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 import obstore
 from obstore.exceptions import BaseError as ObstoreError
@@ -14,10 +15,14 @@ from armka.objects.settings import ObjectSettings
 
 _CLIENT_TIMEOUT = "30s"
 _CONNECT_TIMEOUT = "5s"
+_MAX_RETRIES = 3
+# No request is begun again after so long: a frozen store is given up after one client timeout.
+_RETRY_TIMEOUT = timedelta(seconds=20)
 _PART_BYTES = 8 * 1024 * 1024
+_PARTS_AT_ONCE = 2
 
 
-class ObjectMissing(Exception):  # noqa: N818 - errors are named as facts
+class ObjectMissing(Exception):
     """There is no object under this key."""
 
     def __init__(self, key: str) -> None:
@@ -25,7 +30,7 @@ class ObjectMissing(Exception):  # noqa: N818 - errors are named as facts
         self.key = key
 
 
-class ObjectTooLarge(Exception):  # noqa: N818 - errors are named as facts
+class ObjectTooLarge(Exception):
     """The object is larger than the reader accepts."""
 
     def __init__(self, key: str, size: int, limit: int) -> None:
@@ -35,8 +40,8 @@ class ObjectTooLarge(Exception):  # noqa: N818 - errors are named as facts
         self.limit = limit
 
 
-class StoreUnavailable(Exception):  # noqa: N818 - errors are named as facts
-    """The store did not do it now (unreachable, refused, broke off); the same call may succeed later."""
+class StoreUnavailable(Exception):
+    """The store did not do it now (unreachable, refused, broke off); a later call may succeed."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class ObjectStore:
                 "timeout": _CLIENT_TIMEOUT,
                 "connect_timeout": _CONNECT_TIMEOUT,
             },
-            retry_config={"max_retries": 3},
+            retry_config={"max_retries": _MAX_RETRIES, "retry_timeout": _RETRY_TIMEOUT},
         )
 
     async def put(self, key: str, body: bytes) -> None:
@@ -74,10 +79,16 @@ class ObjectStore:
         except (ObstoreError, OSError) as error:
             raise StoreUnavailable(str(error)) from error
 
-    async def put_file(self, key: str, path: Path, size: int) -> None:
-        """Write a local file as an object and ask the store for its size; raises StoreUnavailable where it differs."""
+    async def put_file(self, key: str, content: BinaryIO, size: int) -> None:
+        """Write an open local file, from its start, as an object, and ask the store for its size.
+
+        Raises StoreUnavailable, also where the sizes differ; the object may exist all the same.
+        """
+        content.seek(0)
         try:
-            await obstore.put_async(self._store, key, path, chunk_size=_PART_BYTES, max_concurrency=2)
+            await obstore.put_async(
+                self._store, key, content, chunk_size=_PART_BYTES, max_concurrency=_PARTS_AT_ONCE
+            )
             found = (await obstore.head_async(self._store, key))["size"]
         except (ObstoreError, OSError) as error:
             raise StoreUnavailable(str(error)) from error
@@ -91,13 +102,16 @@ class ObjectStore:
             if answer.meta["size"] > limit:
                 raise ObjectTooLarge(key, answer.meta["size"], limit)
             return bytes(await answer.bytes_async())
-        except FileNotFoundError:
-            raise ObjectMissing(key) from None
+        except FileNotFoundError as error:
+            raise _absence(key, error) from None
         except (ObstoreError, OSError) as error:
             raise StoreUnavailable(str(error)) from error
 
     async def get_to_file(self, key: str, path: Path, *, limit: int) -> Stored:
-        """Read an object of at most `limit` bytes into a new local file; raises ObjectMissing, ObjectTooLarge."""
+        """Read an object of at most `limit` bytes into a new local file.
+
+        Raises ObjectMissing, ObjectTooLarge; the file may then hold a part of it.
+        """
         digest, size = hashlib.sha256(), 0
         try:
             answer = await obstore.get_async(self._store, key)
@@ -108,8 +122,8 @@ class ObjectStore:
                         raise ObjectTooLarge(key, answer.meta["size"], limit)
                     digest.update(chunk)
                     file.write(chunk)
-        except FileNotFoundError:
-            raise ObjectMissing(key) from None
+        except FileNotFoundError as error:
+            raise _absence(key, error) from None
         except (ObstoreError, OSError) as error:
             raise StoreUnavailable(str(error)) from error
         return Stored(size, digest.hexdigest())
@@ -130,3 +144,10 @@ class ObjectStore:
             return
         except (ObstoreError, OSError) as error:
             raise StoreUnavailable(str(error)) from error
+
+
+def _absence(key: str, error: FileNotFoundError) -> ObjectMissing | StoreUnavailable:
+    """Without its bucket the store is not what it should be, and nothing is known of the object."""
+    if "NoSuchBucket" in str(error):
+        return StoreUnavailable(str(error))
+    return ObjectMissing(key)

@@ -7,7 +7,7 @@
 - `decision` - what to do with a request (C4), pure; `memory` - the jobs that were handled
 - `intake`   - requests in, answers out; `acks`, `replies` - the envelopes
 - `work`     - one job, from its source to its verdict; `folder` - where sources lie meanwhile
-- `children` - the pool of child processes; `child`, `frames` - what runs in one, how it is spoken to
+- `children` - the child processes; `child`, `frames` - what runs in one, how it is spoken to
 - `wording`  - what people are told
 
 Only what a child process needs is imported here: `run` and `serve` are in `runtime`.

@@ -1,1 +1,3 @@
-"""PostgreSQL: the pool, transactions, named queries, notifications, migrations. The only home of asyncpg in the core."""
+"""PostgreSQL: the pool, transactions, named queries, notifications, migrations. The only home of
+asyncpg in the core.
+"""

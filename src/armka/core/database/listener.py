@@ -8,9 +8,11 @@ import asyncpg
 import structlog
 
 from armka.core.database.pool import is_unavailable
+from armka.core.database.queries import load
 from armka.core.database.settings import DatabaseSettings
 
 log = structlog.get_logger(__name__)
+SQL = load(__package__, "listener.sql")
 
 JOB_QUEUED = "armka_job_queued"
 JOB_MAPPABLE = "armka_job_mappable"
@@ -22,7 +24,8 @@ _RETRY_SECONDS = 1.0
 
 
 class Listener:
-    """Calls back for every notification; after each (re)connection it calls every callback once, to catch up.
+    """Calls back for every notification; after each (re)connection it calls every callback once, to
+    catch up.
 
     A half-open socket raises no error, so the connection is probed with a bounded statement.
     """
@@ -60,7 +63,7 @@ class Listener:
             while not closed.is_set():
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(closed.wait(), _PROBE_SECONDS)
-                await connection.fetchval("select 1")
+                await connection.fetchval(SQL.probe)
         finally:
             connection.terminate()
 

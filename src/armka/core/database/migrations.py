@@ -16,7 +16,9 @@ class MigrationChanged(CoreError):
     """A migration that was applied is not the one shipped now."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"migration {name} was applied with other contents: this database belongs to another version")
+        super().__init__(
+            f"migration {name} was applied with other contents: another version made this database"
+        )
         self.name = name
 
 
@@ -44,7 +46,9 @@ def shipped() -> list[Migration]:
 
 
 async def migrate(dsn: str) -> list[str]:
-    """Bring the database to this version's schema and return what was applied; replicas may call it at once."""
+    """Bring the database to this version's schema and return what was applied; replicas may call it
+    at once.
+    """
     connection = await asyncpg.connect(dsn, timeout=10)
     try:
         await connection.execute(SQL.lock)

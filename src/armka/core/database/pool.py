@@ -1,10 +1,12 @@
-"""The pool and its transactions: every wait is bounded, and a connection that let us down is never used again."""
+"""The pool and its transactions: every wait is bounded, and a connection that let us down is never
+used again.
+"""
 
 import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import asyncpg
 import structlog
@@ -24,8 +26,8 @@ COMMAND_TIMEOUT_SECONDS = 12.0
 _ACQUIRE_TIMEOUT_SECONDS = 5.0
 _RETRIES = 5
 
-# The server's own limits are tighter than the client's, so that an error names what was slow. lock_timeout is longer
-# than a publish burst may hold its rows (O1).
+# The server's own limits are tighter than the client's, so that an error names what was slow.
+# lock_timeout is longer than a publish burst may hold its rows (O1).
 _SERVER_SETTINGS = {
     "application_name": "arm-ka",
     "timezone": "UTC",
@@ -56,19 +58,24 @@ _BAD_VALUES: tuple[type[BaseException], ...] = (
     asyncpg.ProgramLimitExceededError,
 )
 
-# Losing a deadlock or a serialisation check is over at once; a lock not had in time may be held for long.
+# Losing a deadlock or a serialisation check is over at once; a lock not had in time may be held for
+# long.
 _BROKEN_OFF = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _LOST_RACE = (*_BROKEN_OFF, asyncpg.LockNotAvailableError)
 
 
 def is_unavailable(error: BaseException) -> bool:
-    """Whether the database could not be reached or was not serving, so that the same may be tried again unchanged."""
+    """Whether the database could not be reached or was not serving, so that the same may be tried
+    again unchanged.
+    """
     # The driver's complaints about arguments are InterfaceErrors too, and ValueErrors besides.
     return isinstance(error, _UNAVAILABLE) and not isinstance(error, ValueError)
 
 
 def lost_race(error: BaseException) -> bool:
-    """Whether the statement lost to another transaction, so that the whole transaction may be tried again."""
+    """Whether the statement lost to another transaction, so that the whole transaction may be tried
+    again.
+    """
     return isinstance(error, _LOST_RACE)
 
 
@@ -87,7 +94,7 @@ class Database:
         self._settings = settings
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
 
-    async def __aenter__(self) -> "Database":
+    async def __aenter__(self) -> Self:
         self._pool = await asyncpg.create_pool(
             self._settings.url.get_secret_value(),
             min_size=0,
@@ -116,8 +123,11 @@ class Database:
         try:
             yield connection
         except BaseException as error:
-            # After a timeout or a cancellation the server may still be busy with our statement, or frozen.
-            if (isinstance(error, asyncio.CancelledError) or is_unavailable(error)) and not connection.is_closed():
+            # After a timeout or a cancellation the server may still be busy with our statement, or
+            # frozen.
+            if (
+                isinstance(error, asyncio.CancelledError) or is_unavailable(error)
+            ) and not connection.is_closed():
                 connection.terminate()
             raise
         finally:
@@ -125,12 +135,16 @@ class Database:
 
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
-        """A connection inside a transaction: committed at the end of the block, rolled back by an exception."""
+        """A connection inside a transaction: committed at the end of the block, rolled back by an
+        exception.
+        """
         async with self.connection() as connection, connection.transaction():
             yield connection
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Run `work` in a transaction, again from the start after a deadlock or a serialisation failure."""
+        """Run `work` in a transaction, again from the start after a deadlock or a serialisation
+        failure.
+        """
         for attempt in range(_RETRIES):
             try:
                 async with self.transaction() as connection:
@@ -150,7 +164,9 @@ class Database:
 
 
 async def _prepare(connection: Any) -> None:
-    await connection.set_type_codec("jsonb", encoder=_as_json, decoder=json.loads, schema="pg_catalog")
+    await connection.set_type_codec(
+        "jsonb", encoder=_as_json, decoder=json.loads, schema="pg_catalog"
+    )
 
 
 def _as_json(value: object) -> str:

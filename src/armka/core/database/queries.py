@@ -1,7 +1,7 @@
 """Named SQL: every room keeps its statements in a `queries.sql` beside its code.
 
-A statement begins with `-- name: the_name`; the comment lines under it say what it is for. Nothing is interpolated:
-values travel as `$1, $2, …` only.
+A statement begins with `-- name: the_name`; the comment lines under it say what it is for. Nothing
+is interpolated: values travel as `$1, $2, …` only.
 """
 
 import re
@@ -31,4 +31,6 @@ def load(package: str, file: str = "queries.sql") -> Queries:
     """Read a package's named statements."""
     text = (files(package) / file).read_text(encoding="utf-8")
     pieces = _NAME.split(text)[1:]
-    return Queries(dict(zip(pieces[::2], (body.strip().rstrip(";") for body in pieces[1::2]), strict=True)))
+    return Queries(
+        dict(zip(pieces[::2], (body.strip().rstrip(";") for body in pieces[1::2]), strict=True))
+    )

@@ -1,8 +1,10 @@
 -- name: register_upload
--- The object, the file with its current job, and the queued job: together or not at all (F1).
+-- The object, the file with its current job, and the queued job: together or not at all (F1). Said again, it waits for
+-- the first saying to end and adds nothing to it.
 with object as (
     insert into s3_object (bucket, key, bucket_role, size_bytes, sha256, created_by)
     values ($3, $4, 'uploads', $5, $6, 'core')
+    on conflict (bucket, key) do nothing
     returning id
 ), file as (
     insert into stored_file (id, original_name, file_type, s3_object_id, current_recognition_job_id, client_ref)
@@ -12,16 +14,13 @@ with object as (
 insert into recognition_job (id, stored_file_id, pipeline)
 select $2, file.id, $9 from file
 
--- name: file_exists
-select exists (select from stored_file where id = $1)
-
 -- name: lock_file
 -- The file whose next attempt is asked for; two who ask at once take turns here (A1).
-select f.status, f.file_type, j.status as job_status, j.pipeline
-from stored_file f
-left join recognition_job j on j.id = f.current_recognition_job_id
-where f.id = $1
-for no key update of f
+select status, file_type, current_recognition_job_id from stored_file where id = $1 for no key update
+
+-- name: current_job
+-- How far the attempt that counts has come.
+select status, pipeline from recognition_job where id = $1
 
 -- name: begin_attempt
 -- A new job with the next attempt becomes the file's current one (A1).
@@ -57,18 +56,23 @@ select f.id, f.original_name, f.file_type, f.status, f.error_code, f.error_messa
 from stored_file f
 join s3_object o on o.id = f.s3_object_id
 left join recognition_job j on j.id = f.current_recognition_job_id
-where ($1::timestamptz is null or (f.created_at, f.id) < ($1, $2::uuid)) and ($3::text is null or f.status = $3)
+where (f.created_at, f.id)
+        < (coalesce($1, 'infinity'::timestamptz), coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))
+    and ($3::text is null or f.status = $3)
 order by f.created_at desc, f.id desc
 limit $4
 
+-- name: current_attempt
+-- Which attempt counts for a file.
+select current_recognition_job_id from stored_file where id = $1
+
 -- name: documents
--- The trial balances of a file's current attempt.
-select d.id, d.ordinal, d.kind, d.group_schema, d.title, d.organisation_name, d.organisation_inn, d.period_from,
-    d.period_to, d.period_text, d.currency, d.unit, d.account, d.source, d.value_columns
-from osv_document d
-join stored_file f on f.id = d.stored_file_id and f.current_recognition_job_id = d.recognition_job_id
-where d.stored_file_id = $1
-order by d.ordinal
+-- The trial balances of an attempt.
+select id, ordinal, kind, group_schema, title, organisation_name, organisation_inn, period_from, period_to, period_text,
+    currency, unit, account, source, value_columns
+from osv_document
+where recognition_job_id = $1
+order by ordinal
 
 -- name: summaries
 -- What was read for each of these jobs, in short.
@@ -89,7 +93,7 @@ limit $3
 
 -- name: checks
 -- A document's failed checks.
-select rule, severity, lines, value_column, expected, actual, message
+select rule, severity, lines, value_column as "column", expected, actual, message
 from osv_check
 where osv_document_id = $1
 order by ordinal

@@ -1,5 +1,6 @@
 """Files and their trial balances as they are read."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -9,6 +10,31 @@ from armka.contract.vocabulary import Column
 from armka.core.database.pool import Connection, Database, Record
 from armka.core.errors import FileNotFound
 from armka.core.files.uploads import SQL
+
+_DOCUMENT_FIELDS = (
+    "ordinal",
+    "kind",
+    "group_schema",
+    "title",
+    "currency",
+    "unit",
+    "account",
+    "source",
+)
+_LINE_FIELDS = (
+    "n",
+    "parent",
+    "level",
+    "kind",
+    "account",
+    "name",
+    "indicator",
+    "currency",
+    "off_balance",
+    "page",
+    "boxes",
+    "confidence",
+)
 
 
 class FileRow(NamedTuple):
@@ -32,21 +58,35 @@ class Files:
                 raise FileNotFound(file_id)
             return (await _with_summaries(connection, [row]))[0]
 
-    async def page(self, after: tuple[datetime | None, UUID | None], status: str | None, limit: int) -> list[FileRow]:
+    async def page(
+        self, after: tuple[datetime | None, UUID | None], status: str | None, limit: int
+    ) -> list[FileRow]:
         """Files with summaries, newest first, after a keyset."""
         async with self._database.connection() as connection:
-            return await _with_summaries(connection, await connection.fetch(SQL.page, *after, status, limit))
+            return await _with_summaries(
+                connection, await connection.fetch(SQL.page, *after, status, limit)
+            )
 
-    async def trial_balance(self, file_id: UUID, after: tuple[int, int], limit: int) -> dict[str, Any]:
-        """The documents of a file's current attempt with at most `limit` lines, after (document, line).
+    async def trial_balance(
+        self, file_id: UUID, after: tuple[int, int], limit: int
+    ) -> dict[str, Any]:
+        """The documents of a file's current attempt, from the line after (document, line) on.
 
-        Amounts are decimal strings in the document's unit, in the order of `Column`. Raises FileNotFound.
+        At most `limit` lines; amounts are Decimals in the document's unit, in the order of
+        `Column`. Raises FileNotFound.
         """
         async with self._database.connection() as connection:
-            if not await connection.fetchval(SQL.file_exists, file_id):
+            current = await connection.fetchrow(SQL.current_attempt, file_id)
+            if current is None:
                 raise FileNotFound(file_id)
-            documents = [item async for item in _documents(connection, file_id, after, limit)]
-        return {"file_id": str(file_id), "documents": documents, "next": _next(documents, limit)}
+            job_id = current["current_recognition_job_id"]
+            documents = [item async for item in _documents(connection, job_id, after, limit)]
+        return {
+            "file_id": file_id,
+            "job_id": job_id,
+            "documents": documents,
+            "next": _next(documents, limit),
+        }
 
 
 async def _with_summaries(connection: Connection, rows: list[Record]) -> list[FileRow]:
@@ -58,16 +98,18 @@ async def _with_summaries(connection: Connection, rows: list[Record]) -> list[Fi
 
 
 async def _documents(
-    connection: Connection, file_id: UUID, after: tuple[int, int], limit: int
+    connection: Connection, job_id: UUID | None, after: tuple[int, int], limit: int
 ) -> AsyncIterator[dict[str, Any]]:
     ordinal, line = after
-    for row in await connection.fetch(SQL.documents, file_id):
+    for row in await connection.fetch(SQL.documents, job_id):
         if row["ordinal"] < ordinal or limit == 0:
             continue
-        lines = await connection.fetch(SQL.lines, row["id"], line if row["ordinal"] == ordinal else 0, limit)
+        beyond = line if row["ordinal"] == ordinal else 0
+        lines = await connection.fetch(SQL.lines, row["id"], beyond, limit)
         limit -= len(lines)
         checks = await connection.fetch(SQL.checks, row["id"])
-        yield {**_document(row), "checks": [dict(check) for check in checks], "lines": [_line(item) for item in lines]}
+        # In a thread: many lines take a while, and the process must keep answering.
+        yield await asyncio.to_thread(_document, row, checks, lines)
 
 
 def _next(documents: list[dict[str, Any]], limit: int) -> str | None:
@@ -76,26 +118,23 @@ def _next(documents: list[dict[str, Any]], limit: int) -> str | None:
     return f"{documents[-1]['ordinal']}:{documents[-1]['lines'][-1]['n']}"
 
 
-def _document(row: Record) -> dict[str, Any]:
+def _document(row: Record, checks: list[Record], lines: list[Record]) -> dict[str, Any]:
     organisation = {"name": row["organisation_name"], "inn": row["organisation_inn"]}
     period = {"from": row["period_from"], "to": row["period_to"], "text": row["period_text"]}
-    same = ("ordinal", "kind", "group_schema", "title", "currency", "unit", "account", "source")
     return {
-        **{name: row[name] for name in same},
+        **{name: row[name] for name in _DOCUMENT_FIELDS},
         "organisation": organisation if row["organisation_name"] is not None else None,
         "period": period if row["period_text"] is not None else None,
         "columns": row["value_columns"],
+        "checks": [dict(check) for check in checks],
+        "lines": [_line(line) for line in lines],
     }
 
 
 def _line(row: Record) -> dict[str, Any]:
-    same = ("n", "parent", "level", "kind", "account", "name", "indicator", "currency", "off_balance")
     return {
-        **{name: row[name] for name in same},
+        **{name: row[name] for name in _LINE_FIELDS},
         "values": [row[column.value] for column in Column],
         "unknown": row["unknown"] or [],
         "row": row["sheet_row"],
-        "page": row["page"],
-        "boxes": row["boxes"],
-        "confidence": row["confidence"],
     }

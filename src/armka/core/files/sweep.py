@@ -1,4 +1,4 @@
-"""The sweep: uploaded objects that no file knows, left by a crash between the object and its rows (F1)."""
+"""The sweep: uploaded objects that no file knows, left by a crash before their rows (F1)."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +16,8 @@ PERIOD_SECONDS = 6 * 3600.0
 class Sweep:
     """Removes orphans older than a grace period.
 
-    The period is long on purpose: after a restore of the database from a backup, an orphan may be somebody's document.
+    The grace is long on purpose: after a restore of the database from a backup, an orphan may be
+    somebody's document.
     """
 
     def __init__(self, database: Database, objects: ObjectStore, grace_seconds: float) -> None:

@@ -1,13 +1,15 @@
 """The application: routes, who may call them, what errors look like."""
 
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from armka.core.files.attempts import Attempts
 from armka.core.files.store import Files
@@ -37,35 +39,42 @@ def create_app(parts: Parts, version: str, lifespan: Lifespan) -> FastAPI:
     app = FastAPI(title="arm-ka", version=version, docs_url=None, redoc_url=None, lifespan=lifespan)
     problems.install(app)
     if parts.token is not None:
-        app.middleware("http")(_bearer(parts.token))
-    api = APIRouter(prefix="/api/v1")
+        app.add_middleware(_Bearer, token=parts.token)
+    api = APIRouter(prefix="/api/v1", responses=problems.RESPONSES)
     api.include_router(files.router(parts.files, parts.uploads, parts.attempts, parts.upload_limit))
     api.include_router(jobs.router(parts.jobs))
     app.include_router(api)
 
     @app.get("/healthcheck", tags=["health"])
     async def healthcheck() -> dict[str, Any]:
-        """Say that the process runs, and how its loops and connections are, without asking any server."""
+        """Say that the process runs, and how its loops are, without asking any server."""
         return parts.health()
 
     return app
 
 
-Call = Callable[[Request], Awaitable[Response]]
+class _Bearer:
+    """Lets in who sends the token, and everybody to the paths that are open."""
 
+    _OPEN = frozenset({"/healthcheck"})
 
-def _bearer(token: str) -> Callable[[Request, Call], Awaitable[Response]]:
-    expected = f"Bearer {token}".encode()
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
 
-    async def check(request: Request, call: Call) -> Response:
-        given = request.headers.get("authorization", "").encode()
-        if request.url.path != "/healthcheck" and not hmac.compare_digest(given, expected):
-            return problems.problem(
-                HTTPStatus.UNAUTHORIZED,
-                "unauthorized",
-                "Send the API token as `Authorization: Bearer …`.",
-                headers={"WWW-Authenticate": "Bearer"},
-            )
-        return await call(request)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in self._OPEN or self._knows(scope):
+            await self._app(scope, receive, send)
+            return
+        refusal = problems.problem(
+            HTTPStatus.UNAUTHORIZED,
+            "unauthorized",
+            "Send the API token as `Authorization: Bearer …`.",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+        await refusal(scope, receive, send)
 
-    return check
+    def _knows(self, scope: Scope) -> bool:
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        given = token.strip().encode("latin-1")
+        return scheme.lower() == "bearer" and hmac.compare_digest(given, self._token)

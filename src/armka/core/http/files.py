@@ -1,5 +1,7 @@
 """Files: uploads, the list, trial-balance lines, new attempts."""
 
+import asyncio
+import re
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -21,6 +23,8 @@ from armka.core.http.views import (
 )
 from armka.core.jobs.states import FileStatus
 
+_LAST_LINE = 2**31 - 1
+
 _MULTIPART: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -31,7 +35,10 @@ _MULTIPART: dict[str, Any] = {
                     "required": ["file"],
                     "properties": {
                         "file": {"type": "string", "format": "binary"},
-                        "client_ref": {"type": "string", "description": "The bank's own id of the client."},
+                        "client_ref": {
+                            "type": "string",
+                            "description": "The bank's own id of the client.",
+                        },
                     },
                 }
             }
@@ -59,7 +66,11 @@ def router(files: Files, uploads: Uploads, attempts: Attempts, upload_limit: int
     ) -> FilePage:
         """List files, newest first."""
         rows = await files.page(decode_cursor(after), status, limit)
-        following = encode_cursor(rows[-1].file["created_at"], rows[-1].file["id"]) if len(rows) == limit else None
+        following = (
+            encode_cursor(rows[-1].file["created_at"], rows[-1].file["id"])
+            if len(rows) == limit
+            else None
+        )
         return FilePage(items=[file_view(row) for row in rows], next=following)
 
     @api.get("/{file_id}")
@@ -69,19 +80,23 @@ def router(files: Files, uploads: Uploads, attempts: Attempts, upload_limit: int
 
     @api.get("/{file_id}/lines")
     async def lines(
-        file_id: UUID, after: str | None = None, limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000
+        file_id: UUID,
+        after: str | None = None,
+        limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000,
     ) -> Response:
-        """Show the trial-balance documents of the current attempt, with their lines and failed checks.
+        """Show the trial balances of the current attempt: lines and failed checks.
 
-        Amounts are decimal strings in the document's unit: opening debit, opening credit, turnover debit, turnover
-        credit, closing debit, closing credit. `next` goes into `after` to read on.
+        Amounts are decimal strings in the document's unit: opening debit, opening credit, turnover
+        debit, turnover credit, closing debit, closing credit. `next` goes into `after` to read on;
+        `job_id` tells whether it is still the same attempt.
         """
         shown = await files.trial_balance(file_id, _line_cursor(after), limit)
-        return Response(msgspec.json.encode(shown), media_type="application/json")
+        body = await asyncio.to_thread(msgspec.json.encode, shown)
+        return Response(body, media_type="application/json")
 
     @api.post("/{file_id}/attempts", status_code=201)
     async def begin_attempt(file_id: UUID) -> AttemptView:
-        """Recognise the file again; refused while its current attempt is under way or not mapped yet."""
+        """Recognise the file again; refused while its current attempt has not been mapped."""
         attempt = await attempts.begin(file_id)
         return AttemptView(file_id=file_id, job_id=attempt.job_id, attempt=attempt.attempt)
 
@@ -91,7 +106,7 @@ def router(files: Files, uploads: Uploads, attempts: Attempts, upload_limit: int
 def _line_cursor(after: str | None) -> tuple[int, int]:
     if after is None:
         return 1, 0
-    ordinal, _, line = after.partition(":")
-    if not (ordinal.isdecimal() and line.isdecimal() and len(after) <= len("2147483647:2147483647")):
+    cursor = re.fullmatch(r"([0-9]{1,10}):([0-9]{1,10})", after)
+    if cursor is None:
         raise HTTPException(400, "`after` is not a cursor of these lines")
-    return int(ordinal), min(int(line), 2**31 - 1)
+    return int(cursor[1]), min(int(cursor[2]), _LAST_LINE)

@@ -5,7 +5,14 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from armka.core.http.views import EventView, JobDetail, JobPage, JobView, decode_cursor, encode_cursor
+from armka.core.http.views import (
+    EventView,
+    JobDetail,
+    JobPage,
+    JobView,
+    decode_cursor,
+    encode_cursor,
+)
 from armka.core.jobs.states import JobStatus
 from armka.core.jobs.store import Jobs
 
@@ -23,7 +30,9 @@ def router(jobs: Jobs) -> APIRouter:
     ) -> JobPage:
         """List jobs, newest first."""
         rows = await jobs.page(decode_cursor(after), status, file_id, limit)
-        following = encode_cursor(rows[-1]["created_at"], rows[-1]["id"]) if len(rows) == limit else None
+        following = (
+            encode_cursor(rows[-1]["created_at"], rows[-1]["id"]) if len(rows) == limit else None
+        )
         return JobPage(items=[JobView.model_validate(dict(row)) for row in rows], next=following)
 
     @api.get("/{job_id}")

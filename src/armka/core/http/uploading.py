@@ -1,15 +1,15 @@
 """Receiving a multipart upload: streamed to local disk, counted while it comes, gone afterwards."""
 
-import asyncio
 import contextlib
 import hashlib
 import tempfile
+import unicodedata
 from collections.abc import AsyncIterator
-from pathlib import Path
+from typing import BinaryIO
 
 from fastapi import HTTPException, Request
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import Field, File, FormParser, parse_options_header
+from python_multipart.multipart import MultipartParser, parse_options_header
 
 from armka.core.errors import UploadRefused
 from armka.core.files.uploads import Upload
@@ -17,87 +17,152 @@ from armka.objects.store import Stored
 
 # Boundaries, part headers and small fields around the file itself.
 _FORM_OVERHEAD_BYTES = 64 * 1024
-_MAX_FIELDS = 20
+_MAX_PARTS = 20
 _MAX_FIELD_BYTES = 4096
-
-
-class _Form:
-    """What the parser has found so far."""
-
-    def __init__(self, folder: Path, boundary: bytes) -> None:
-        self.files: list[File] = []
-        self.fields: dict[str, str] = {}
-        config = {
-            "UPLOAD_DIR": str(folder),
-            "MAX_MEMORY_FILE_SIZE": 0,
-            "MAX_FIELDS": _MAX_FIELDS,
-            "MAX_FIELD_SIZE": _MAX_FIELD_BYTES,
-        }
-        self.parser = FormParser("multipart/form-data", self._field, self.files.append, boundary=boundary, config=config)
-
-    def _field(self, field: Field) -> None:
-        name = (field.field_name or b"").decode("utf-8", "replace")
-        self.fields[name] = (field.value or b"").decode("utf-8", "replace")
+_MAX_CLIENT_REF = 255
+_FORM = "multipart/form-data"
 
 
 @contextlib.asynccontextmanager
 async def received(request: Request, limit: int) -> AsyncIterator[Upload]:
-    """The uploaded file of a request with one file part and, optionally, `client_ref`.
+    """The uploaded file of a request with one part `file` and, optionally, `client_ref`.
 
     Raises UploadRefused for a file over `limit` bytes, HTTPException for what is no such form.
     """
-    with tempfile.TemporaryDirectory(prefix="armka-upload-") as folder:
-        form = _Form(Path(folder), _boundary(request))
+    # Without a name from the start: even a killed process leaves no document behind.
+    with tempfile.TemporaryFile(prefix="armka-upload-") as spool:
+        form = _Form(_boundary(request), spool, limit)
         try:
             await _feed(form, request, limit)
-            yield await _upload(form, limit)
         except FormParserError as error:
             raise HTTPException(400, f"The form cannot be read: {error}") from None
-        finally:
-            for file in form.files:
-                file.close()
+        yield form.upload()
 
 
 def _boundary(request: Request) -> bytes:
     kind, options = parse_options_header(request.headers.get("content-type"))
     boundary = options.get(b"boundary")
-    if kind != b"multipart/form-data" or not boundary:
-        raise HTTPException(415, "Send multipart/form-data with the document in the part `file`")
+    if kind.decode() != _FORM or not boundary:
+        raise HTTPException(415, f"Send {_FORM} with the document in the part `file`")
     return boundary
 
 
-async def _feed(form: _Form, request: Request, limit: int) -> None:
+async def _feed(form: "_Form", request: Request, limit: int) -> None:
     announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limit + _FORM_OVERHEAD_BYTES:
+    if announced.isdecimal() and int(announced) > limit + _FORM_OVERHEAD_BYTES:
         raise _too_large(limit)
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > limit + _FORM_OVERHEAD_BYTES:
             raise _too_large(limit)
-        form.parser.write(chunk)
-    form.parser.finalize()
+        form.write(chunk)
 
 
-async def _upload(form: _Form, limit: int) -> Upload:
-    if len(form.files) != 1:
-        raise HTTPException(400, f"Send one document a request, in the part `file`; {len(form.files)} came")
-    file = form.files[0]
-    file.flush_to_disk()
-    file.file_object.flush()
-    path = Path((file.actual_file_name or b"").decode())
-    stored = await asyncio.to_thread(_measure, path)
-    if stored.size_bytes > limit:
-        raise _too_large(limit)
-    name = (file.file_name or b"").decode("utf-8", "replace")
-    return Upload(path, name, stored, form.fields.get("client_ref") or None)
+class _Form:
+    """What a form has brought so far: the file in the spool, the small fields in memory."""
+
+    def __init__(self, boundary: bytes, spool: BinaryIO, limit: int) -> None:
+        self._spool = spool
+        self._limit = limit
+        self._size = 0
+        self._digest = hashlib.sha256()
+        self._file_name: str | None = None
+        self._fields: dict[str, bytes] = {}
+        self._parts = 0
+        self._is_complete = False
+        self._header_name = self._header_value = b""
+        self._disposition = b""
+        self._field: str | None = None
+        self._parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": self._part_begins,
+                "on_header_field": self._header_name_comes,
+                "on_header_value": self._header_value_comes,
+                "on_header_end": self._header_ends,
+                "on_headers_finished": self._headers_end,
+                "on_part_data": self._data_comes,
+                "on_end": self._form_ends,
+            },
+        )
+
+    def write(self, chunk: bytes) -> None:
+        """Take the next piece of the request's body."""
+        self._parser.write(chunk)
+
+    def upload(self) -> Upload:
+        """What came, once all of it came."""
+        if not self._is_complete:
+            raise HTTPException(400, "The form breaks off before its closing boundary")
+        if self._file_name is None:
+            raise HTTPException(400, "Send the document in the part `file`, with its file name")
+        self._spool.flush()
+        stored = Stored(self._size, self._digest.hexdigest())
+        return Upload(self._spool, self._file_name, stored, _client_ref(self._fields))
+
+    def _part_begins(self) -> None:
+        self._parts += 1
+        if self._parts > _MAX_PARTS:
+            raise HTTPException(400, f"The form has more than {_MAX_PARTS} parts")
+        self._disposition = b""
+
+    def _header_name_comes(self, data: bytes, start: int, end: int) -> None:
+        self._header_name += data[start:end]
+
+    def _header_value_comes(self, data: bytes, start: int, end: int) -> None:
+        self._header_value += data[start:end]
+
+    def _header_ends(self) -> None:
+        if self._header_name.lower() == b"content-disposition":
+            self._disposition = self._header_value
+        self._header_name = self._header_value = b""
+
+    def _headers_end(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        name = options.get(b"name", b"").decode("utf-8", "replace")
+        file_name = options.get(b"filename")
+        if file_name is None:
+            self._field = name
+            self._fields[name] = b""
+            return
+        if name != "file" or self._file_name is not None:
+            raise HTTPException(400, "Send one document a request, in the part `file`")
+        self._field = None
+        self._file_name = file_name.decode("utf-8", "replace")
+
+    def _data_comes(self, data: bytes, start: int, end: int) -> None:
+        if self._field is None:
+            self._file_comes(memoryview(data)[start:end])
+            return
+        value = self._fields[self._field] + data[start:end]
+        if len(value) > _MAX_FIELD_BYTES:
+            raise HTTPException(400, f"A field is longer than {_MAX_FIELD_BYTES} bytes")
+        self._fields[self._field] = value
+
+    def _file_comes(self, piece: memoryview) -> None:
+        self._size += len(piece)
+        if self._size > self._limit:
+            raise _too_large(self._limit)
+        self._digest.update(piece)
+        self._spool.write(piece)
+
+    def _form_ends(self) -> None:
+        self._is_complete = True
 
 
-def _measure(path: Path) -> Stored:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
-    return Stored(path.stat().st_size, digest.hexdigest())
+def _client_ref(fields: dict[str, bytes]) -> str | None:
+    value = fields.get("client_ref", b"")
+    try:
+        text = value.decode().strip()
+    except UnicodeDecodeError:
+        raise HTTPException(400, "`client_ref` is not UTF-8") from None
+    if len(text) > _MAX_CLIENT_REF or any(unicodedata.category(letter) == "Cc" for letter in text):
+        raise HTTPException(
+            400, f"`client_ref` has at most {_MAX_CLIENT_REF} characters, and no control characters"
+        )
+    return text or None
 
 
 def _too_large(limit: int) -> UploadRefused:
-    return UploadRefused("FILE_TOO_LARGE", f"The file is larger than the {limit // 1024} KiB that are taken.")
+    return UploadRefused("FILE_TOO_LARGE", f"The file is larger than {limit // 1024} KiB.")

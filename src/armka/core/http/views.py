@@ -1,8 +1,7 @@
 """What the API shows, as models: the OpenAPI document is made of them."""
 
 import base64
-import binascii
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -153,7 +152,8 @@ def file_view(shown: FileRow) -> FileView:
 
 def encode_cursor(created_at: datetime, row_id: UUID) -> str:
     """Where a page ended, as an opaque word."""
-    return base64.urlsafe_b64encode(f"{created_at.isoformat()}|{row_id}".encode()).decode().rstrip("=")
+    words = f"{created_at.isoformat()}|{row_id}"
+    return base64.urlsafe_b64encode(words.encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str | None) -> tuple[datetime | None, UUID | None]:
@@ -161,8 +161,8 @@ def decode_cursor(cursor: str | None) -> tuple[datetime | None, UUID | None]:
     if cursor is None:
         return None, None
     try:
-        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        moment, _, row_id = text.partition("|")
-        return datetime.fromisoformat(moment), UUID(row_id)
-    except (ValueError, binascii.Error, UnicodeDecodeError):
+        words = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        moment, _, row_id = words.partition("|")
+        return datetime.fromisoformat(moment).astimezone(UTC), UUID(row_id)
+    except (ValueError, OverflowError):
         raise HTTPException(400, "`after` is not a cursor of this list") from None

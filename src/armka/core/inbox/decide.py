@@ -76,7 +76,9 @@ def decide(envelope: Envelope, msg_id: str | None, job: Job | None, bucket: str)
     if job is None:
         return Reject("unknown_job", f"no job {envelope.job_id}", envelope.job)
     if envelope.file != job.file_id:
-        return Reject("foreign_file", f"names file {envelope.file_id}, the job is about {job.file_id}", job.id)
+        return Reject(
+            "foreign_file", f"names file {envelope.file_id}, the job is about {job.file_id}", job.id
+        )
     if isinstance(envelope, Processing):
         return _acknowledge(envelope, job)
     foreign = _foreign_key(envelope, job, bucket)

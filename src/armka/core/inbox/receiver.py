@@ -1,4 +1,4 @@
-"""One cycle of the inbox: take what is there, write it in one transaction, then tell the senders."""
+"""One cycle of the inbox: take what is there, write it in one transaction, tell the senders."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class _Read:
 
 
 class Inbox:
-    """Applies envelopes to jobs. What was taken stays in this process's hands until it is settled."""
+    """Applies envelopes to jobs. What was taken stays in this process until it is settled."""
 
     def __init__(self, database: Database, receiver: Receiver, bucket: str) -> None:
         self._database = database
@@ -45,39 +45,57 @@ class Inbox:
         self._aside_limit = asyncio.Semaphore(_ASIDE_AT_ONCE)
 
     async def run_once(self) -> float:
-        """Wait for envelopes, then bring one batch to its end, however long the database takes to return."""
+        """Wait for envelopes, then bring one batch to its end, however long the database takes to
+        return.
+        """
         batch = await self._receiver.take(BATCH_SIZE)
         read, rejected = _read_all(batch)
         while batch:
             try:
                 await self._settle(read, rejected)
                 break
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - nothing that was taken may be lost
                 if not is_unavailable(error):
-                    log.warning("batch refused, taking it apart", envelopes=len(batch), error=type(error).__name__)
+                    log.warning(
+                        "batch refused, taking it apart",
+                        envelopes=len(batch),
+                        error=type(error).__name__,
+                    )
                     self._take_apart(batch)
                     break
-                log.warning("envelopes wait for the database", envelopes=len(batch), error=type(error).__name__)
+                log.warning(
+                    "envelopes wait for the database",
+                    envelopes=len(batch),
+                    error=type(error).__name__,
+                )
                 await asyncio.sleep(_RETRY_SECONDS)
         return 0.0
 
     async def drain(self) -> None:
-        """After the receiver was stopped: bring everything that is in this process's hands to its end."""
+        """After the receiver was stopped: bring everything that is in this process's hands to its
+        end.
+        """
         while self._receiver.has_waiting():
             await self.run_once()
         await asyncio.gather(*self._aside)
 
     def _take_apart(self, batch: Sequence[Incoming]) -> None:
-        # Beside the loop: an envelope whose job somebody else holds locked must not hold back those that come after.
+        # Beside the loop: an envelope whose job somebody else holds locked must not hold back those
+        # that come after.
         for incoming in batch:
             task = asyncio.create_task(self._settle_alone(incoming))
             self._aside.add(task)
             task.add_done_callback(self._aside.discard)
 
     async def _settle(self, read: Sequence[_Read], rejected: Sequence[Rejected]) -> None:
-        decisions = await self._database.run(lambda connection: self._write(connection, read, rejected))
+        decisions = await self._database.run(
+            lambda connection: self._write(connection, read, rejected)
+        )
         settled = [(item.incoming, _outcome(item.why)) for item in rejected]
-        settled += [(item.incoming, _outcome(decision)) for item, decision in zip(read, decisions, strict=True)]
+        settled += [
+            (item.incoming, _outcome(decision))
+            for item, decision in zip(read, decisions, strict=True)
+        ]
         await self._receiver.settle(settled)
         _report(read, decisions, rejected)
 
@@ -85,15 +103,24 @@ class Inbox:
         self, connection: Connection, read: Sequence[_Read], rejected: Sequence[Rejected]
     ) -> list[Decision]:
         jobs = await write.lock_jobs(connection, {item.envelope.job for item in read})
-        decisions = [decide(item.envelope, item.msg_id, jobs.get(item.envelope.job), self._bucket) for item in read]
+        decisions = [
+            decide(item.envelope, item.msg_id, jobs.get(item.envelope.job), self._bucket)
+            for item in read
+        ]
         await write.acknowledge(connection, [d for d in decisions if isinstance(d, Acknowledge)])
         await write.apply(connection, [d for d in decisions if isinstance(d, Apply)], self._bucket)
-        kept = [Rejected(item.incoming, d) for item, d in zip(read, decisions, strict=True) if isinstance(d, Reject)]
+        kept = [
+            Rejected(item.incoming, d)
+            for item, d in zip(read, decisions, strict=True)
+            if isinstance(d, Reject)
+        ]
         await write.keep_rejected(connection, [*rejected, *kept])
         return decisions
 
     async def _settle_alone(self, incoming: Incoming) -> None:
-        """Bring one envelope to its end: applied, or kept as invalid where the database can never take it (I7)."""
+        """Bring one envelope to its end: applied, or kept as invalid where the database can never
+        take it (I7).
+        """
         read, rejected = _read_all([incoming])
         failures = 0
         while True:
@@ -105,10 +132,17 @@ class Inbox:
                 if is_bad_value(error) or failures >= _TRIES_ALONE:
                     log.exception("envelope cannot be written", job_id=_job_id(read))
                     job = read[0].envelope.job if read else None
-                    read, rejected = [], [Rejected(incoming, Reject("invalid", _describe(error), job))]
+                    read, rejected = (
+                        [],
+                        [Rejected(incoming, Reject("invalid", _describe(error), job))],
+                    )
                     failures = 0
                 else:
-                    log.warning("envelope waits for the database", job_id=_job_id(read), error=type(error).__name__)
+                    log.warning(
+                        "envelope waits for the database",
+                        job_id=_job_id(read),
+                        error=type(error).__name__,
+                    )
                     await asyncio.sleep(_RETRY_SECONDS)
 
 
@@ -119,7 +153,9 @@ def _read_all(batch: Sequence[Incoming]) -> tuple[list[_Read], list[Rejected]]:
         try:
             envelope = codec.decode_envelope(incoming.body)
         except InvalidMessage as error:
-            rejected.append(Rejected(incoming, Reject("invalid", error.reason, _known_job(incoming.body))))
+            rejected.append(
+                Rejected(incoming, Reject("invalid", error.reason, _known_job(incoming.body)))
+            )
         else:
             read.append(_Read(incoming, envelope, header(incoming.headers, message_ids.HEADER)))
     return read, rejected
@@ -140,21 +176,39 @@ def _outcome(decision: Decision) -> Outcome:
             return Outcome(decision.outcome, f"{decision.reason}: {decision.detail}")
 
 
-def _report(read: Sequence[_Read], decisions: Sequence[Decision], rejected: Sequence[Rejected]) -> None:
+def _report(
+    read: Sequence[_Read], decisions: Sequence[Decision], rejected: Sequence[Rejected]
+) -> None:
     for item, decision in zip(read, decisions, strict=True):
-        facts = {"job_id": item.envelope.job_id, "file_id": item.envelope.file_id, "msg_id": item.msg_id}
+        facts = {
+            "job_id": item.envelope.job_id,
+            "file_id": item.envelope.file_id,
+            "msg_id": item.msg_id,
+        }
         match decision:
             case Acknowledge():
                 log.debug("job acknowledged", service=item.envelope.service.name, **facts)
             case Apply():
-                log.debug("result applied", status=decision.status.value, service=item.envelope.service.name, **facts)
+                log.debug(
+                    "result applied",
+                    status=decision.status.value,
+                    service=item.envelope.service.name,
+                    **facts,
+                )
             case Ignore(outcome, reason):
                 log.debug("envelope changes nothing", outcome=outcome.value, reason=reason, **facts)
             case Reject():
-                log.warning("envelope not applied", reason=decision.reason, detail=decision.detail, **facts)
+                log.warning(
+                    "envelope not applied", reason=decision.reason, detail=decision.detail, **facts
+                )
     log.info("envelopes settled", count=len(read) + len(rejected), applied=_applied(decisions))
     for kept in rejected:
-        log.warning("envelope not applied", reason=kept.why.reason, detail=kept.why.detail, job_id=str(kept.why.job))
+        log.warning(
+            "envelope not applied",
+            reason=kept.why.reason,
+            detail=kept.why.detail,
+            job_id=str(kept.why.job),
+        )
 
 
 def _applied(decisions: Sequence[Decision]) -> int:

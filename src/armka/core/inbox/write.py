@@ -59,7 +59,9 @@ async def apply(connection: Connection, results: Sequence[Apply], bucket: str) -
     """Write results with everything that hangs on them: files, objects, jobs, facts."""
     if not results:
         return
-    failed = [(result, result.envelope) for result in results if isinstance(result.envelope, Failed)]
+    failed = [
+        (result, result.envelope) for result in results if isinstance(result.envelope, Failed)
+    ]
     recognised = [result for result in results if result.status is not JobStatus.ERROR]
     if failed:
         await connection.execute(
@@ -71,7 +73,9 @@ async def apply(connection: Connection, results: Sequence[Apply], bucket: str) -
         )
     if recognised:
         await connection.execute(
-            SQL.begin_files, [result.job for result in recognised], [result.file_id for result in recognised]
+            SQL.begin_files,
+            [result.job for result in recognised],
+            [result.file_id for result in recognised],
         )
     objects = await _register_objects(connection, results, bucket)
     await _apply_results(connection, results, objects)
@@ -79,7 +83,9 @@ async def apply(connection: Connection, results: Sequence[Apply], bucket: str) -
         await connection.execute(SQL.write_facts, [result.job for result, _ in failed])
 
 
-async def _register_objects(connection: Connection, results: Sequence[Apply], bucket: str) -> dict[str, UUID]:
+async def _register_objects(
+    connection: Connection, results: Sequence[Apply], bucket: str
+) -> dict[str, UUID]:
     rows: dict[str, tuple[str, str]] = {}
     for result in results:
         service = _name(result.envelope.service.name)
@@ -99,7 +105,9 @@ async def _register_objects(connection: Connection, results: Sequence[Apply], bu
     return {row["key"]: row["id"] for row in found}
 
 
-async def _apply_results(connection: Connection, results: Sequence[Apply], objects: dict[str, UUID]) -> None:
+async def _apply_results(
+    connection: Connection, results: Sequence[Apply], objects: dict[str, UUID]
+) -> None:
     envelopes = [result.envelope for result in results]
     errors = [envelope.error if isinstance(envelope, Failed) else None for envelope in envelopes]
     await connection.execute(
@@ -139,7 +147,11 @@ def _metrics(metrics: dict[str, object] | dict[str, str] | None) -> str | None:
         return None
     encoded = msgspec.json.encode(metrics)
     # A NUL is legal JSON and illegal in PostgreSQL; only then is the slower way worth it.
-    return msgspec.json.encode(_without_nul(metrics)).decode() if b"\\u0000" in encoded else encoded.decode()
+    return (
+        msgspec.json.encode(_without_nul(metrics)).decode()
+        if b"\\u0000" in encoded
+        else encoded.decode()
+    )
 
 
 def _without_nul(value: object) -> object:

@@ -1,4 +1,4 @@
-"""The graph of a job's life (§1), pure. The database guards the same edges; a test compares the two."""
+"""The graph of a job's life (§1), pure. The database guards the same edges; a test compares."""
 
 from enum import StrEnum
 

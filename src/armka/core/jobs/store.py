@@ -25,7 +25,11 @@ class Jobs:
             return job, await connection.fetch(SQL.events, job_id)
 
     async def page(
-        self, after: tuple[datetime | None, UUID | None], status: str | None, file_id: UUID | None, limit: int
+        self,
+        after: tuple[datetime | None, UUID | None],
+        status: str | None,
+        file_id: UUID | None,
+        limit: int,
     ) -> list[Record]:
         """Jobs, newest first, after a keyset."""
         async with self._database.connection() as connection:

@@ -1,8 +1,8 @@
 -- name: claim
 -- Jobs with a result whose file waits for it, oldest first, $2 looked at, $1 locked for this session at most.
 -- The lateral limit makes it a walk along the index that stops early: a join would be planned over all of them.
-select w.id, w.stored_file_id, w.status, o.bucket, o.key
-from (
+-- Materialized: no more jobs are locked than are returned.
+with look as materialized (
     select j.id, j.stored_file_id, j.status, j.result_s3_object_id
     from recognition_job j
     cross join lateral (
@@ -13,12 +13,16 @@ from (
     where j.status in ('done', 'needs_check') and j.mapped_at is null
     order by coalesce(j.finished_at, j.created_at), j.id
     limit $2
-) w
-left join s3_object o on o.id = w.result_s3_object_id
-where pg_try_advisory_lock(hashtext('armka.mapping'), hashtext(w.id::text))
-limit $1
+), locked as materialized (
+    select * from look
+    where pg_try_advisory_lock(hashtext('armka.mapping'), hashtext(id::text))
+    limit $1
+)
+select l.id, l.stored_file_id, l.status, o.bucket, o.key
+from locked l left join s3_object o on o.id = l.result_s3_object_id
 
 -- name: release
+-- The locks of a claim.
 select pg_advisory_unlock_all()
 
 -- name: lock_waiting
@@ -39,19 +43,9 @@ for no key update of f
 -- What an interrupted hand may have left of these jobs.
 delete from osv_document where recognition_job_id = any ($1::uuid[])
 
--- name: write_documents
-insert into osv_document (
-    id, stored_file_id, recognition_job_id, ordinal, kind, group_schema, title, organisation_name, organisation_inn,
-    period_from, period_to, period_text, currency, unit, account, source, value_columns,
-    line_count, unknown_count, error_count, warning_count
-)
-values (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21
-)
-
--- name: write_checks
-insert into osv_check (osv_document_id, ordinal, rule, severity, lines, value_column, expected, actual, message)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+-- name: take_time
+-- A result of many lines may take longer than other statements may; for this transaction.
+select set_config('statement_timeout', $1, true)
 
 -- name: finish
 -- The job learns its group_schema, the file its status: PROCESSING -> DONE, NEEDS_CHECK (M1).
@@ -82,6 +76,7 @@ with job as (
 insert into quality_failure_fact
     (recognition_job_id, stored_file_id, failure_kind, error_code, pipeline, service_name, service_version)
 select id, stored_file_id, 'MAPPING_ERROR', 'INVALID_RESULT', pipeline, service_name, service_version from job
+on conflict (recognition_job_id, failure_kind) do nothing
 
 -- name: set_aside
 -- Results that no file waits for (their file moved on, or never named them): no cycle needs to look at them again.

@@ -1,5 +1,6 @@
 """From a result file to the rows of the trial-balance tables, pure."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,6 +12,30 @@ import msgspec
 from armka.contract.result import Document, Line, ResultFile
 from armka.contract.vocabulary import Severity
 from armka.core.jobs.states import FileStatus, JobStatus
+
+DOCUMENT_COLUMNS = (
+    "id",
+    "stored_file_id",
+    "recognition_job_id",
+    "ordinal",
+    "kind",
+    "group_schema",
+    "title",
+    "organisation_name",
+    "organisation_inn",
+    "period_from",
+    "period_to",
+    "period_text",
+    "currency",
+    "unit",
+    "account",
+    "source",
+    "value_columns",
+    "line_count",
+    "unknown_count",
+    "error_count",
+    "warning_count",
+)
 
 LINE_COLUMNS = (
     "osv_document_id",
@@ -36,10 +61,22 @@ LINE_COLUMNS = (
     "confidence",
 )
 
+CHECK_COLUMNS = (
+    "osv_document_id",
+    "ordinal",
+    "rule",
+    "severity",
+    "lines",
+    "value_column",
+    "expected",
+    "actual",
+    "message",
+)
+
 
 @dataclass(frozen=True)
 class Mapped:
-    """One result as the rows to be written; the lines in the order of LINE_COLUMNS."""
+    """One result as the rows to be written, in the orders of the columns above."""
 
     job_id: UUID
     file_id: UUID
@@ -59,7 +96,11 @@ def mapped(result: ResultFile, job_id: UUID, file_id: UUID, job_status: JobStatu
         file_status=_file_status(result, job_status),
         group_schema=result.group_schema,
         documents=list(_document_rows(documents, job_id, file_id)),
-        lines=[(document_id, *_line(line)) for document_id, document in documents for line in document.lines],
+        lines=[
+            (document_id, *_line(line))
+            for document_id, document in documents
+            for line in document.lines
+        ],
         checks=list(_check_rows(documents)),
     )
 
@@ -85,16 +126,16 @@ def _document_rows(
             ordinal,
             document.kind,
             document.group_schema,
-            _text(document.title),
-            _text(organisation.name) if organisation else None,
+            text(document.title),
+            text(organisation.name) if organisation else None,
             organisation.inn if organisation else None,
             period.from_ if period else None,
             period.to if period else None,
-            _text(period.text) if period else None,
-            _text(document.currency),
+            text(period.text) if period else None,
+            text(document.currency),
             document.unit,
-            _text(document.account),
-            _json(document.source),
+            text(document.account),
+            as_json(document.source),
             document.columns,
             len(document.lines),
             sum(len(line.unknown) for line in document.lines),
@@ -109,17 +150,17 @@ def _line(line: Line) -> tuple[Any, ...]:
         line.parent,
         line.level,
         line.kind.value,
-        _text(line.account),
-        _text(line.name),
-        _text(line.indicator),
-        _text(line.currency),
+        text(line.account),
+        text(line.name),
+        text(line.indicator),
+        text(line.currency),
         line.off_balance,
         *[None if value is None else Decimal(value) for value in line.values],
-        _json(line.unknown) if line.unknown else None,
+        as_json(line.unknown) if line.unknown else None,
         line.row,
         line.page,
-        _json(line.boxes) if line.boxes is not None else None,
-        _json(line.confidence) if line.confidence is not None else None,
+        as_json(line.boxes) if line.boxes is not None else None,
+        as_json(line.confidence) if line.confidence is not None else None,
     )
 
 
@@ -135,13 +176,30 @@ def _check_rows(documents: list[tuple[UUID, Document]]) -> Iterator[tuple[Any, .
                 check.column.value if check.column else None,
                 None if check.expected is None else Decimal(check.expected),
                 None if check.actual is None else Decimal(check.actual),
-                _text(check.message),
+                text(check.message),
             )
 
 
-def _text(text: str | None) -> str | None:
-    return text.replace("\x00", "\ufffd") if text is not None and "\x00" in text else text
+def text(value: str | None) -> str | None:
+    """A text that PostgreSQL can hold: all but NUL."""
+    return value.replace("\x00", "\ufffd") if value is not None and "\x00" in value else value
 
 
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode().replace("\\u0000", "\ufffd")
+def as_json(value: object) -> str:
+    """JSON that PostgreSQL can hold: NUL is no character of its texts there either."""
+    encoded = msgspec.json.encode(value).decode()
+    if "\\u0000" not in encoded:
+        return encoded
+    return msgspec.json.encode(_without_nul(json.loads(encoded))).decode()
+
+
+def _without_nul(value: Any) -> Any:
+    match value:
+        case str():
+            return text(value)
+        case list():
+            return [_without_nul(item) for item in value]
+        case dict():
+            return {key: _without_nul(item) for key, item in value.items()}
+        case _:
+            return value

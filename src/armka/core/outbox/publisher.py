@@ -1,4 +1,6 @@
-"""One cycle of the outbox: publish what is queued, publish again what nobody took, give up on the rest."""
+"""One cycle of the outbox: publish what is queued, publish again what nobody took, give up on the
+rest.
+"""
 
 import time
 from collections.abc import Callable
@@ -48,7 +50,9 @@ class OutboxConfig:
 
 
 class Outbox:
-    """The publisher of this process. `answers` is its inbox: who has not listened may not say that nobody answered."""
+    """The publisher of this process. `answers` is its inbox: who has not listened may not say that
+    nobody answered.
+    """
 
     def __init__(
         self,
@@ -74,14 +78,19 @@ class Outbox:
         full = await self._publish_queued()
         if time.monotonic() >= self._unanswered_at:
             full |= await self._republish_unanswered()
-            self._unanswered_at = time.monotonic() + (0.0 if full else await self._until_unanswered())
+            self._unanswered_at = time.monotonic() + (
+                0.0 if full else await self._until_unanswered()
+            )
         return 0.0 if full else max(0.0, self._unanswered_at - time.monotonic())
 
     async def _publish_queued(self) -> bool:
         config = self._config
         async with self._database.transaction() as connection:
             rows = await connection.fetch(
-                SQL.claim_queued, config.batch_size, config.reply_seconds_tabular, config.reply_seconds_image
+                SQL.claim_queued,
+                config.batch_size,
+                config.reply_seconds_tabular,
+                config.reply_seconds_image,
             )
             burst = await self._burst(connection, rows)
             if burst.confirmed:
@@ -95,29 +104,41 @@ class Outbox:
             return False
         async with self._database.transaction() as connection:
             rows = await connection.fetch(
-                SQL.claim_unanswered, config.batch_size, config.reply_seconds_tabular, config.reply_seconds_image, wait
+                SQL.claim_unanswered,
+                config.batch_size,
+                config.reply_seconds_tabular,
+                config.reply_seconds_image,
+                wait,
             )
             hopeless = [row["id"] for row in rows if row["publish_count"] > config.max_republish]
             if hopeless:
                 await connection.fetch(SQL.give_up, hopeless)
-            burst = await self._burst(connection, [row for row in rows if row["publish_count"] <= config.max_republish])
+            burst = await self._burst(
+                connection, [row for row in rows if row["publish_count"] <= config.max_republish]
+            )
             if burst.confirmed:
-                await connection.execute(SQL.mark_republished, [request.job_id for request in burst.confirmed])
+                await connection.execute(
+                    SQL.mark_republished, [request.job_id for request in burst.confirmed]
+                )
         if rows:
             given_up = [str(job) for job in hopeless]
-            log.warning("requests unanswered", published_again=len(burst.confirmed), given_up=given_up)
+            log.warning(
+                "requests unanswered", published_again=len(burst.confirmed), given_up=given_up
+            )
         burst.raise_outage()
         return len(rows) == config.batch_size and (burst.moved or bool(hopeless))
 
     def _patience_seconds(self) -> float | None:
-        """How old an unanswered publication must be to count as unanswered; None: this process cannot say (O3)."""
+        """How old an unanswered publication must be to count as unanswered; None: this process
+        cannot say (O3).
+        """
         lag = self._answers.lag_seconds()
         heard = self._answers.heard_seconds()
         wait = self._config.ack_timeout_seconds + lag
         return wait if heard >= wait else None
 
     async def _burst(self, connection: Connection, rows: list[Record]) -> "_Burst":
-        """Publish the claimed jobs' requests; a job that can have no valid request ends here (O2)."""
+        """Publish the claimed jobs' requests; a job that can have none ends here (O2)."""
         requests, refusals = _build_all(rows, self._subjects)
         burst = await self._publish(requests)
         refusals |= burst.too_large
@@ -134,11 +155,17 @@ class Outbox:
         except (NotConnected, NotConfirmed) as error:
             return _Burst(outage=error)
         for index, reason in published.forbidden.items():
-            log.error("the server forbids the request's subject", job_id=str(requests[index].job_id), reason=reason)
+            log.error(
+                "the server forbids the request's subject",
+                job_id=str(requests[index].job_id),
+                reason=reason,
+            )
         lost = published.too_large.keys() | published.forbidden.keys()
         return _Burst(
             confirmed=[request for index, request in enumerate(requests) if index not in lost],
-            too_large={requests[index].job_id: reason for index, reason in published.too_large.items()},
+            too_large={
+                requests[index].job_id: reason for index, reason in published.too_large.items()
+            },
         )
 
     async def _until_unanswered(self) -> float:
@@ -147,9 +174,13 @@ class Outbox:
             due = await connection.fetchval(SQL.next_unanswered_seconds, wait)
         if due is None or heard == 0.0:
             return self._config.poll_seconds
-        # What is overdue and was left alone (its deadline is past, or it is locked) must not make the loop spin.
+        # What is overdue and was left alone (its deadline is past, or it is locked) must not make
+        # the loop spin.
         soonest = max(due, wait - heard)
-        return min(self._config.poll_seconds, soonest if soonest > _SOONEST_SECONDS else self._config.poll_seconds)
+        return min(
+            self._config.poll_seconds,
+            soonest if soonest > _SOONEST_SECONDS else self._config.poll_seconds,
+        )
 
 
 @dataclass(frozen=True)

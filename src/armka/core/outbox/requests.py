@@ -13,7 +13,7 @@ from armka.contract.vocabulary import FileType, Pipeline
 from armka.messaging.messages import Outgoing
 
 
-class RequestInvalid(Exception):  # noqa: N818 - errors are named as facts
+class RequestInvalid(Exception):
     """No valid request can be built of the row (O2); `reason` says which part of it is wrong."""
 
     def __init__(self, reason: str) -> None:
@@ -59,5 +59,7 @@ def _pipeline(row: Mapping[str, Any]) -> Pipeline:
     except ValueError as error:
         raise RequestInvalid(str(error)) from None
     if file_type.pipeline is not pipeline:
-        raise RequestInvalid(f"a file of type {file_type} does not belong to the pipeline {pipeline}")
+        raise RequestInvalid(
+            f"a file of type {file_type} does not belong to the pipeline {pipeline}"
+        )
     return pipeline

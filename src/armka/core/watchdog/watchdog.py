@@ -12,7 +12,8 @@ log = structlog.get_logger(__name__)
 SQL = load(__package__)
 
 BATCH_SIZE = 500
-# A past deadline that is left belongs to a row that somebody holds: look again soon, but do not spin.
+# A past deadline that is left belongs to a row that somebody holds: look again soon, but do not
+# spin.
 _SOONEST_SECONDS = 1.0
 
 
@@ -42,11 +43,16 @@ class Watchdog:
         self._database = database
 
     async def run_once(self) -> float:
-        """One whole cycle; returns the seconds until the period or the nearest deadline, whichever comes first."""
+        """One whole cycle; returns the seconds until the period or the nearest deadline, whichever
+        comes first.
+        """
         config = self._config
         ended = await self._database.run(
             lambda connection: connection.fetch(
-                SQL.end_overdue, BATCH_SIZE, config.reply_seconds_tabular, config.reply_seconds_image
+                SQL.end_overdue,
+                BATCH_SIZE,
+                config.reply_seconds_tabular,
+                config.reply_seconds_image,
             )
         )
         if ended:

@@ -184,7 +184,7 @@ class _Sheet:
         looked up twice.
         """
         cell_tag, row_tag, merge_tag = f"{prefix}c", f"{prefix}row", f"{prefix}mergeCell"
-        text_tags = frozenset((f"{prefix}v", f"{prefix}t"))
+        value_tag, inline_tag = text_tags = f"{prefix}v", f"{prefix}t"
         columns, add_row, add_cells = self._columns, self.rows.append, self._count.add
         formula_tag, styles = f"{prefix}f", self._styles
         cells: list[Cell] = []
@@ -204,8 +204,10 @@ class _Sheet:
                     column = self._column(letters) if known is None else known
                 style = styles.get(attributes.get("s", "0"), 0)
                 kind, text, formula = attributes.get("t"), "", False
-            elif tag in text_tags:
-                wanted = True
+            elif tag == value_tag:
+                wanted = kind != "inlineStr"
+            elif tag == inline_tag:
+                wanted = kind == "inlineStr"
             elif tag == formula_tag:
                 formula = True
             elif tag == row_tag:

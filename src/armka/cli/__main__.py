@@ -1,4 +1,4 @@
-"""`python -m armka` is `armka`."""
+"""`python -m armka.cli` is `armka`."""
 
 from armka.cli.main import main
 

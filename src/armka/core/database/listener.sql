@@ -1,0 +1,3 @@
+-- name: probe
+-- Is the other end still there?
+select 1
