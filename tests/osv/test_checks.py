@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from armka.osv.grid import Row
+from armka.osv.grid import Row, Style
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import Six, make
 from tests.osv.grids import cell_of, change, document_of, grid, grid_of, ledger
@@ -48,6 +48,31 @@ def test_r4_names_the_total_and_the_column():
     assert rules(document) == {"R1", "R4", "R5"}
 
 
+def with_total(label: str, factor: float):
+    """A book with one more total under its off-balance accounts, each amount times a factor."""
+    book = ledger(1, off_balance=True)
+    sheet = lay_out(book, Layout(signatures=False))
+    below = max(row for row, _ in sheet.cells) + 1
+    accounts = book.off_balance if "забаланс" in label else book.accounts
+    tops = [account.values for account in accounts if account.parent is None]
+    sheet.put(below, 0, label)
+    for column, values in enumerate(zip(*tops, strict=True), 2):
+        sheet.put(below, column, sum(values) / 100 * factor)
+    return document_of(grid_of(sheet))
+
+
+def test_r4_holds_the_off_balance_total_against_the_off_balance_accounts():
+    assert rules(with_total("Итого по забалансовым счетам", 1)) == set()
+    assert rules(with_total("Итого по забалансовым счетам", 2)) == {"R4"}
+
+
+def test_a_total_with_expanded_balances_is_no_sum_of_what_is_shown():
+    """It must balance in itself all the same."""
+    document = with_total("Итого развернутое", 3)
+    assert [line.kind for line in document.lines].count("total") == 2
+    assert rules(document) == set()
+
+
 def test_r5_fails_where_debits_and_credits_part():
     book = make(Random(3), subaccounts=False)
     account = book.accounts[0]
@@ -75,6 +100,18 @@ def test_r8_tells_codes_that_lost_their_zero():
     assert "R8" in rules(document)
 
 
+@pytest.mark.parametrize(
+    ("stored", "number_format"), [(10.1, "General"), (45301.0, "dd.mm.yyyy"), (0.5, "0%")]
+)
+def test_r8_tells_codes_that_excel_has_made_numbers_of(stored, number_format):
+    """10.10 became 10.1, 10.01 the tenth of January: which account it was, nobody can know."""
+    book = grid(layout=Layout(numeric_codes=False))
+    row = next(row for row in book.rows if row.cells[0][1] == "10.10")
+    book.styles.append(Style(number_format))
+    row.cells[0] = (0, stored, len(book.styles) - 1)
+    assert "R8" in rules(document_of(book))
+
+
 def test_r10_tells_an_account_that_stands_twice():
     book = grid(layout=Layout(numeric_codes=False))
     row = next(row for row in book.rows if row.cells[0][1] == "60.02")
@@ -87,6 +124,13 @@ def test_r11_tells_numbers_outside_the_columns():
     row = next(row for row in book.rows if row.cells[0][1] == 51.0)
     row.cells.append((3, 777.0, 0))
     assert "R11" in rules(document_of(book))
+
+
+def test_r11_tells_a_number_beside_the_code():
+    book = grid(layout=Layout(combined=True, decorative=(), numeric_codes=False))
+    row = next(row for row in book.rows if str(row.cells[0][1]).startswith("51,"))
+    row.cells = [(column + (column > 0), value, style) for column, value, style in row.cells]
+    assert rules(document_of(book))
 
 
 def test_r11_tells_an_account_under_the_total():

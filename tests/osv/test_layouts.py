@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from armka.osv import trial_balance
-from armka.osv.grid import Cell, Grid, Row, Style
+from armka.osv.grid import Cell, Grid, Merge, Row, Style
 from armka.osv.reports import NotTrialBalance
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import make
@@ -116,6 +116,24 @@ def test_a_group_of_accounts_is_a_line_and_no_addend():
     grouped.rows.insert(index, Row(first + 1, cells))
     document = trial_balance.read(grouped).documents[0]
     assert document.lines[0].kind == "group"
+    assert document.checks == []
+
+
+def test_rows_of_mere_text_between_the_lines_change_nothing():
+    book = ledger(4, off_balance=True)
+    grid = grid_of(lay_out(book, Layout()))
+    notes = ["Забалансовые счета", "* без учета корректировок", "Примечание: проверено", " "]
+    for row in grid.rows:
+        row.number *= 2
+    header = next(row.number for row in grid.rows if len(row.cells) == 6)
+    merges = [
+        Merge(2 * m.first_row, 2 * m.last_row, m.first_column, m.last_column) for m in grid.merges
+    ]
+    extra = [Row(header + 3 + 2 * n, [(0, note, 0)]) for n, note in enumerate(notes)]
+    grid.rows = sorted([*grid.rows, *extra], key=lambda row: row.number)
+    grid.merges = merges
+    document = trial_balance.read(grid).documents[0]
+    assert lines(document) == truth(book)
     assert document.checks == []
 
 

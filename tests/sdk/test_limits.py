@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from armka.sdk import wording
 from tests.sdk.stage import QUICK, Core, Running, running
 
 STRICT = QUICK.model_copy(
@@ -55,6 +56,23 @@ async def test_a_failed_file_is_told_and_its_child_is_not_used_again(
     assert result.body["error"]["message"]
     assert "secret" not in result.body["error"]["message"]
     assert await pid_of_a_child(core) != before
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ("abort", wording.CRASHED),
+        ("allocate", wording.OUT_OF_MEMORY),
+        ("loop", wording.too_slow(STRICT.time_limit_seconds)),
+        ("hoard output", wording.result_too_large(20_000)),
+    ],
+)
+async def test_the_message_names_the_limit_that_was_met(
+    core: Core, strict: Running, order, message
+):
+    request = await core.order({"do": order})
+
+    assert (await core.result(request)).body["error"]["message"] == message
 
 
 async def test_a_refusal_says_what_its_author_wrote(core: Core, strict: Running):

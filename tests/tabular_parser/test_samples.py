@@ -1,12 +1,20 @@
 """The samples are what their generator writes, and each ends as `samples/README.md` says."""
 
+import json
 import zipfile
 from pathlib import Path
+from uuid import uuid4
 
+import jsonschema_rs
 import pytest
 
+from armka.contract.codec import decode_result, encode
+from armka.contract.fields import ServiceInfo
+from armka.contract.result import ResultFile, SourceFile
+from armka.contract.schema_files import RESULT, load
 from armka.contract.vocabulary import ErrorCode
 from armka.sdk.handler import Refused
+from armka.services.tabular_parser import NAME, VERSION
 from armka.services.tabular_parser.recognise import recognise
 from tests.books.recognised import source_of
 from tests.books.samples import FOLDER, SAMPLES, Sample
@@ -39,6 +47,32 @@ def test_a_sample_ends_as_it_should(sample: Sample):
         recognition = recognise(source)
         assert ("needs_check" if recognition.needs_check else "done") == sample.ends
         assert tuple(len(document.lines) for document in recognition.documents) == sample.lines
+
+
+@pytest.mark.parametrize(
+    "sample", [sample for sample in SAMPLES if sample.lines], ids=lambda sample: sample.name
+)
+def test_what_was_read_is_a_valid_result_file(sample: Sample):
+    source = source_of(FOLDER / sample.name)
+    recognition = recognise(source)
+    result = ResultFile(
+        schema_version="1.0",
+        job_id=str(uuid4()),
+        file_id=str(uuid4()),
+        service=ServiceInfo(name=NAME, version=VERSION),
+        created_at="2025-01-01T00:00:00Z",
+        source=SourceFile(
+            sha256=source.sha256, size_bytes=source.size_bytes, file_type=source.file_type
+        ),
+        group_schema=recognition.documents[0].group_schema,
+        documents=list(recognition.documents),
+        warnings=list(recognition.warnings),
+    )
+    body = encode(result)
+    schema = jsonschema_rs.validator_for(load(RESULT), validate_formats=True)
+    schema.validate(json.loads(body))
+    assert decode_result(body) == result
+    assert list(result.problems()) == []
 
 
 def test_the_readme_tells_of_every_file_and_of_no_other():

@@ -31,7 +31,8 @@ class Incoming:
 class Published:
     """What became of a burst: which messages (by index) were not published, and why.
 
-    `too_large` never will be; `forbidden` waits for the server's permission. All others are confirmed.
+    `too_large` never will be; `forbidden` waits for the server's permission. All others are
+    confirmed.
     """
 
     too_large: Mapping[int, str] = field(default_factory=dict)
@@ -42,7 +43,10 @@ class Publisher(Protocol):
     """The way out."""
 
     async def publish(self, burst: list[Outgoing]) -> Published:
-        """Publish a burst and wait for its confirmation; raises NotConnected or NotConfirmed for the whole of it."""
+        """Publish a burst and wait for its confirmation.
+
+        Raises NotConnected or NotConfirmed for the whole of it.
+        """
         ...
 
 
@@ -50,7 +54,10 @@ class Receiver(Protocol):
     """The way in."""
 
     async def take(self, limit: int) -> list[Incoming]:
-        """Wait for at least one message, then return what is there, at most `limit`; nothing once stopped and empty."""
+        """Wait for at least one message, then return what is there, at most `limit`.
+
+        Nothing comes once it is stopped and empty.
+        """
         ...
 
     def has_waiting(self) -> bool:
@@ -62,7 +69,7 @@ class Receiver(Protocol):
         ...
 
     def heard_seconds(self) -> float:
-        """For how long everything sent to this receiver has been heard; 0 while it is not subscribed."""
+        """For how long everything sent to it has been heard; 0 while it is not subscribed."""
         ...
 
     def lag_seconds(self) -> float:

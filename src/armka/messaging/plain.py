@@ -20,12 +20,10 @@ from armka.messaging.connection import (
     NotConnected,
     confirm,
 )
+from armka.messaging.delivery import wire_size
 from armka.messaging.messages import Incoming, Outgoing, Published
 
 log = structlog.get_logger(__name__)
-
-# The header block that the protocol adds around the pairs, generously.
-_HEADER_OVERHEAD_BYTES = 64
 
 
 class PlainPublisher:
@@ -38,20 +36,21 @@ class PlainPublisher:
         """See `Publisher.publish`. Messages too large or forbidden by the server fail alone."""
         client = self._connection.client
         self._connection.permission_errors()
+        end = time.monotonic() + CONFIRM_TIMEOUT_SECONDS
         try:
-            async with asyncio.timeout(CONFIRM_TIMEOUT_SECONDS):
-                too_large = await _write_all(client, burst)
-                await confirm(client)
+            too_large = await _write_all(client, burst, end)
+            await confirm(client, max(end - time.monotonic(), 0.0))
         except (OSError, nats.errors.Error, TimeoutError) as error:
             raise NotConfirmed(str(error) or type(error).__name__) from None
         return Published(too_large, _forbidden(burst, self._connection.permission_errors()))
 
 
 class PlainReceiver:
-    """A subscription in a queue group that is made again on every connection, with a bounded buffer.
+    """A subscription in a queue group, made again on every connection; its buffer is bounded.
 
-    When the buffer is full the callback waits, then the client library's own bound drops messages and reports it: a
-    `processing` is asked for again by the republish, a result is sent again by its service (I8).
+    When the buffer is full the callback waits, then the client library's own bound drops messages
+    and reports it: a `processing` is asked for again by the republish, a result is sent again by
+    its service (I8). What was dropped was not heard: `heard_seconds` starts anew.
     """
 
     def __init__(
@@ -70,6 +69,7 @@ class PlainReceiver:
         self._stopping = False
         self._stopped = False
         connection.on_connect(self._subscribe)
+        connection.on_error(self._notice_drops)
 
     async def take(self, limit: int) -> list[Incoming]:
         """See `Receiver.take`."""
@@ -85,7 +85,7 @@ class PlainReceiver:
         return bool(self._buffer)
 
     async def settle(self, batch: list[tuple[Incoming, Outcome]]) -> None:
-        """See `Receiver.settle`. An answer that cannot be sent is not retried: the sender asks again (I8)."""
+        """See `Receiver.settle`. An answer that cannot be sent is lost: the sender asks again."""
         for incoming, _ in batch:
             with contextlib.suppress(ValueError):
                 self._arrivals.remove(incoming.arrived)
@@ -97,9 +97,10 @@ class PlainReceiver:
 
     def heard_seconds(self) -> float:
         """See `Receiver.heard_seconds`."""
-        if self._stopping or self._subscription is None or not self._subscription[0].is_connected:
+        if self._stopping or self._subscription is None or not self._connection.is_live:
             return 0.0
-        return time.monotonic() - self._since
+        is_current = self._subscription[0] is self._connection.client
+        return time.monotonic() - self._since if is_current else 0.0
 
     def lag_seconds(self) -> float:
         """See `Receiver.lag_seconds`."""
@@ -123,6 +124,10 @@ class PlainReceiver:
         self._subscription = (client, subscription)
         self._since = time.monotonic()
 
+    def _notice_drops(self, error: Exception) -> None:
+        if isinstance(error, nats.errors.SlowConsumerError):
+            self._since = time.monotonic()
+
     async def _receive(self, message: Msg) -> None:
         while len(self._buffer) >= self._capacity:
             self._room.clear()
@@ -135,20 +140,17 @@ class PlainReceiver:
         self._arrived.set()
 
 
-async def _write_all(client: Client, burst: list[Outgoing]) -> dict[int, str]:
+async def _write_all(client: Client, burst: list[Outgoing], end: float) -> dict[int, str]:
     too_large: dict[int, str] = {}
     for index, message in enumerate(burst):
-        # The library checks the body alone; the server closes the connection over body and headers together.
-        if _size(message) > client.max_payload:
+        # The library checks the body alone; the server counts headers too, and hangs up.
+        if wire_size(message) > client.max_payload:
             too_large[index] = f"larger than the server's max_payload of {client.max_payload} bytes"
             continue
         await client.publish(message.subject, message.body, headers=dict(message.headers))
+        if time.monotonic() > end:
+            raise NotConfirmed("the server takes the burst too slowly")
     return too_large
-
-
-def _size(message: Outgoing) -> int:
-    headers = sum(len(name) + len(value.encode()) + 4 for name, value in message.headers.items())
-    return len(message.body) + headers + _HEADER_OVERHEAD_BYTES
 
 
 def _forbidden(burst: list[Outgoing], errors: list[str]) -> dict[int, str]:
@@ -156,5 +158,5 @@ def _forbidden(burst: list[Outgoing], errors: list[str]) -> dict[int, str]:
         index: error
         for error in errors
         for index, message in enumerate(burst)
-        if f'"{message.subject}"'.lower() in error.lower()
+        if f'publish to "{message.subject}"'.lower() in error.lower()
     }

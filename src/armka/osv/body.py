@@ -62,18 +62,19 @@ class Entry(msgspec.Struct):
     level: int = 0
 
 
-class Stray(msgspec.Struct, frozen=True):
-    """A number that stands under no column of the header, or in a row that fits no kind (R11)."""
+class Doubt(msgspec.Struct, frozen=True):
+    """A number that belongs to no line (R11), or a code that may be another one (R8)."""
 
     row: int
     reason: str
+    rule: str = "R11"
 
 
 class Body(msgspec.Struct):
     """What was read under one header; `end` is the index of the first row after it."""
 
     entries: list[Entry]
-    strays: list[Stray]
+    doubts: list[Doubt]
     end: int
     hidden: int
 
@@ -134,13 +135,24 @@ def _parts(cells: Iterable[Cell], header: Header, amount: Callable[[Value, int],
                     found if amounts[which] is None else Unreadable(f"{value} (две суммы)")
                 )
         elif first <= column <= last:
-            if parts.label is None and value != "":
-                parts.label, parts.label_style = value, style
+            _take_label(parts, column, value, style)
         elif header.name and header.name[0] <= column <= header.name[1]:
             parts.name = parts.name or " ".join(str(value).split())
         elif last < column < header.amounts[5] and isinstance(value, float | Decimal):
             parts.stray = column
     return parts
+
+
+def _take_label(parts: _Parts, column: int, value: Value, style: int) -> None:
+    """The first value under «Счет» is the label; a text beside it is the name, a number a stray."""
+    if value == "":
+        return
+    if parts.label is None:
+        parts.label, parts.label_style = value, style
+    elif isinstance(value, float | Decimal):
+        parts.stray = column
+    else:
+        parts.name = parts.name or " ".join(str(value).split())
 
 
 class _Reading:
@@ -150,14 +162,14 @@ class _Reading:
         self._styles = styles
         self._header = header
         self._entries: list[Entry] = []
-        self._strays: list[Stray] = []
+        self._doubts: list[Doubt] = []
         self._accounts: set[str] = set()
         self._hidden = 0
         self._first = True
         self.total_seen = False
 
     def body(self, end: int) -> Body:
-        return Body(self._entries, self._strays, end, self._hidden)
+        return Body(self._entries, self._doubts, end, self._hidden)
 
     def take(self, row: Row, parts: _Parts) -> None:
         """Take one row; blank ones and lines of mere text leave nothing."""
@@ -167,8 +179,8 @@ class _Reading:
         if row.hidden and not row.level:
             self._hidden += 1
         if parts.stray is not None:
-            self._strays.append(Stray(row.number, "число стоит вне колонок таблицы"))
-        account = self._account(parts)
+            self._doubts.append(Doubt(row.number, "число стоит вне колонок таблицы"))
+        account = self._account(row, parts)
         if account is not None:
             self._take_account(row, parts, account)
             return
@@ -178,13 +190,16 @@ class _Reading:
         elif parts.has_amount:
             self._take_other(row, parts, text)
 
-    def _account(self, parts: _Parts) -> Account | None:
+    def _account(self, row: Row, parts: _Parts) -> Account | None:
         label = parts.label
         if label is None or isinstance(label, CellError | bool):
             return None
         if isinstance(label, str):
             return accounts.parse(label)
         code = show_code(label, self._styles[parts.label_style].number_format)
+        if code is not None and re.fullmatch(r"\d+\.\d", code):
+            reason = f"код счета хранится числом и мог потерять ноль: {code} или {code}0"
+            self._doubts.append(Doubt(row.number, reason, "R8"))
         return accounts.parse(code) if code else None
 
     def _take_account(self, row: Row, parts: _Parts, account: Account) -> None:
@@ -198,8 +213,8 @@ class _Reading:
         entry.account = account.code
         entry.off_balance = off_balance
         if self.total_seen and not off_balance:
-            self._strays.append(
-                Stray(row.number, f"балансовый счет {account.code} стоит после строки «Итого»")
+            self._doubts.append(
+                Doubt(row.number, f"балансовый счет {account.code} стоит после строки «Итого»")
             )
         self._accounts.add(account.code)
 
@@ -222,14 +237,15 @@ class _Reading:
     def _take_other(self, row: Row, parts: _Parts, text: str) -> None:
         if not parts.has_number:
             if any(map(_hides_amount, parts.amounts)):
-                self._strays.append(Stray(row.number, "строка без счета, суммы в ней не читаются"))
+                self._doubts.append(Doubt(row.number, "строка без счета, суммы в ней не читаются"))
             return
-        if isinstance(parts.label, CellError):
-            self._strays.append(Stray(row.number, "суммы есть, а вместо счета ошибка"))
+        if parts.label is not None and (type(parts.label) is not str):
+            reason = "суммы есть, а вместо кода счета ошибка, дата или другое число"
+            self._doubts.append(Doubt(row.number, reason, "R8"))
             return
         if self.total_seen:
-            self._strays.append(
-                Stray(row.number, "суммы стоят после строки «Итого», и это не счет")
+            self._doubts.append(
+                Doubt(row.number, "суммы стоят после строки «Итого», и это не счет")
             )
             return
         style = self._styles[parts.label_style]

@@ -12,7 +12,7 @@ from armka.contract.result import Check
 from armka.contract.vocabulary import Column, LineKind, Severity
 from armka.osv import accounts
 from armka.osv.amounts import DECIMALS, KOPECK, SCALE, to_text
-from armka.osv.body import Body, Entry, Stray, Total
+from armka.osv.body import Body, Doubt, Entry, Total
 from armka.osv.tree import children_of, top_level
 
 COLUMNS = list(Column)
@@ -35,15 +35,14 @@ def run(body: Body, unit: int) -> list[Check]:
     """Check a body whose entries have their parents; the failures, rule by rule."""
     entries = body.entries
     judge = _judge(unit, entries)
-    tops = [entry for entry in top_level(entries) if not entry.off_balance]
     rules: list[Iterator[Check]] = [
         _row_equations(entries, judge),
         _trees(entries, judge),
-        _totals(entries, tops, judge),
-        _double_entry(entries, tops, judge),
+        _totals(entries, judge),
+        _double_entry(entries, judge),
         _unknown_codes(entries),
         _repeated(entries),
-        _strays(body.strays, entries),
+        _doubts(body.doubts, entries),
     ]
     return [check for rule in rules for check in _limited(rule)]
 
@@ -155,33 +154,45 @@ _SUMS: tuple[tuple[int, Callable[[Entry], int], str], ...] = (
 )
 
 
-def _totals(entries: list[Entry], tops: list[Entry], judge: _Judge) -> Iterator[Check]:
-    """R4: «Итого» is the sum of the top-level on-balance accounts, column by column."""
-    totals = [entry for entry in entries if entry.total is Total.PLAIN]
-    if not totals:
+def _totals(entries: list[Entry], judge: _Judge) -> Iterator[Check]:
+    """R4: «Итого» is the sum of the top-level on-balance accounts, column by column; a total of the
+    off-balance ones is theirs. With expanded balances (развернутое) it is no sum of what is shown.
+    """
+    tops = top_level(entries)
+    on_balance = [entry for entry in tops if not entry.off_balance]
+    off_balance = [entry for entry in tops if entry.off_balance]
+    if not any(entry.total is Total.PLAIN for entry in entries):
         text = "В таблице нет строки «Итого»: полноту строк по ней проверить нельзя"
         yield _check("R4", Severity.WARNING, [], None, None, None, text)
-    unreadable = {column for entry in tops for column in entry.unreadable}
-    for total in totals:
-        for column in range(6):
-            if column in unreadable or column in total.unreadable:
-                continue
-            expected = sum(entry.amounts[column] or 0 for entry in tops)
-            actual = total.amounts[column] or 0
-            severity = judge(expected - actual, len(tops) + 1) if expected != actual else None
-            if severity is not None:
-                text = (
-                    f"{_place(total)}: {_NAMES[column]}: балансовые счета в сумме дают "
-                    f"{_money(expected)}, а в строке {_money(actual)}, "
-                    f"разница {_money(actual - expected)}"
-                )
-                yield _check("R4", severity, [total], column, expected, actual, text)
+    for entry in entries:
+        if entry.total is Total.PLAIN:
+            yield from _total(entry, on_balance, "балансовые", judge)
+        elif entry.total is Total.OFF_BALANCE:
+            yield from _total(entry, off_balance, "забалансовые", judge)
 
 
-def _double_entry(entries: list[Entry], tops: list[Entry], judge: _Judge) -> Iterator[Check]:
+def _total(total: Entry, addends: list[Entry], kind: str, judge: _Judge) -> Iterator[Check]:
+    unreadable = {column for entry in (total, *addends) for column in entry.unreadable}
+    for column in range(6):
+        expected = sum(entry.amounts[column] or 0 for entry in addends)
+        actual = total.amounts[column] or 0
+        if column in unreadable or expected == actual:
+            continue
+        severity = judge(expected - actual, len(addends) + 1)
+        if severity is not None:
+            text = (
+                f"{_place(total)}: {_NAMES[column]}: {kind} счета в сумме дают "
+                f"{_money(expected)}, а в строке {_money(actual)}, "
+                f"разница {_money(actual - expected)}"
+            )
+            yield _check("R4", severity, [total], column, expected, actual, text)
+
+
+def _double_entry(entries: list[Entry], judge: _Judge) -> Iterator[Check]:
     """R5: debits equal credits over the whole balance; by each total, and by the accounts where
     there is none.
     """
+    tops = [entry for entry in top_level(entries) if not entry.off_balance]
     totals = [entry for entry in entries if entry.total in (Total.PLAIN, Total.EXPANDED)]
     for debit, credit, what in _PAIRS:
         for addends, source in [(2, [total]) for total in totals] or [(2 * len(tops), tops)]:
@@ -223,13 +234,15 @@ def _repeated(entries: list[Entry]) -> Iterator[Check]:
             yield _check("R10", Severity.ERROR, [earlier, entry], None, None, None, text)
 
 
-def _strays(strays: list[Stray], entries: list[Entry]) -> Iterator[Check]:
-    """R11: every number between the header and the end belongs to a line."""
+def _doubts(doubts: list[Doubt], entries: list[Entry]) -> Iterator[Check]:
+    """R11: every number between the header and the end belongs to a line; R8 where a code is
+    unsure.
+    """
     by_row = {entry.row: entry for entry in entries}
-    for stray in strays:
-        lines = [by_row[stray.row]] if stray.row in by_row else []
-        text = f"Строка {stray.row}: {stray.reason}"
-        yield _check("R11", Severity.ERROR, lines, None, None, None, text)
+    for doubt in doubts:
+        lines = [by_row[doubt.row]] if doubt.row in by_row else []
+        text = f"Строка {doubt.row}: {doubt.reason}"
+        yield _check(doubt.rule, Severity.ERROR, lines, None, None, None, text)
 
 
 def _limited(checks: Iterator[Check]) -> Iterator[Check]:

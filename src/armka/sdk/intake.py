@@ -90,6 +90,10 @@ class Intake:
         if under_way:
             await asyncio.wait(under_way, timeout=seconds)
         undone = [job for job in self._jobs.values() if not job.has_verdict]
+        if self._jobs:
+            log.warning(
+                "work is left", undone=len(undone), unanswered=len(self._jobs) - len(undone)
+            )
         await self.abandon()
         await asyncio.gather(*(self._answer_undone(job) for job in undone))
 

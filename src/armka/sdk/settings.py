@@ -22,9 +22,9 @@ class ServiceSettings(BaseSettings):
     )
 
     concurrency: int = Field(
-        default=os.cpu_count() or 2,
+        default=2,
         ge=1,
-        description="Files recognised at once, each in a child process of its own.",
+        description="Files recognised at once, each in a child process: as many as there are cores.",
     )
     backlog: int = Field(
         default=1000,

@@ -164,10 +164,20 @@ class Database:
 
 
 async def _prepare(connection: Any) -> None:
+    # Binary, so that COPY can carry it too.
     await connection.set_type_codec(
-        "jsonb", encoder=_as_json, decoder=json.loads, schema="pg_catalog"
+        "jsonb", encoder=_encode_json, decoder=_decode_json, schema="pg_catalog", format="binary"
     )
 
 
-def _as_json(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+# The binary form of jsonb is the text behind a version byte.
+_JSONB_VERSION = b"\x01"
+
+
+def _encode_json(value: object) -> bytes:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return _JSONB_VERSION + text.encode()
+
+
+def _decode_json(data: bytes) -> Any:
+    return json.loads(data[len(_JSONB_VERSION) :])

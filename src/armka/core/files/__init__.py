@@ -1,1 +1,1 @@
-"""Files: what an upload is (`sniff`, pure), uploads, further attempts, and what a crash left in S3."""
+"""Files: what an upload is (`sniff`), uploads, further attempts, and what a crash left in S3."""

@@ -7,54 +7,50 @@ from typing import Any
 import xlrd
 
 from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
-from armka.services.tabular_parser.limits import CellCount, Corrupt, Encrypted
+from armka.services.tabular_parser.characters import clean
+from armka.services.tabular_parser.limits import CellCount, Corrupt, Encrypted, TooLarge
 
 _TEXT, _NUMBER, _DATE, _BOOLEAN, _ERROR = 1, 2, 3, 4, 5
 
 
 def read(data: bytes) -> Iterator[Grid]:
     """The sheets one by one. Raises Encrypted, Corrupt, TooLarge."""
-    book = _guarded(_open, data)
-    styles = [_style(book, xf) for xf in book.xf_list]
-    count = CellCount()
-    for index in range(book.nsheets):
-        sheet = _guarded(book.sheet_by_index, index)
-        if sheet.visibility:
-            yield Grid(sheet.name, [], [], [], hidden=True)
-        else:
-            yield Grid(sheet.name, list(_rows(sheet, len(styles), count)), styles, _merges(sheet))
-        book.unload_sheet(index)
+    try:
+        yield from _grids(data)
+    except (TooLarge, MemoryError):
+        raise
+    except Exception as error:
+        # xlrd meets broken files with whatever Python raises first: no common parent to catch.
+        if "encrypted" in str(error).lower():
+            raise Encrypted from error
+        raise Corrupt(f"xlrd: {type(error).__name__}: {error}") from error
 
 
-def _open(data: bytes) -> Any:
-    return xlrd.open_workbook(
+def _grids(data: bytes) -> Iterator[Grid]:
+    book = xlrd.open_workbook(
         file_contents=data,
         formatting_info=True,
         on_demand=True,
         ragged_rows=True,
         logfile=StringIO(),
     )
-
-
-def _guarded(step: Any, argument: object) -> Any:
-    """Run a step of xlrd, which meets broken files with whatever Python raises first."""
-    try:
-        return step(argument)
-    except Exception as error:
-        raise _reason(error) from error
-
-
-def _reason(error: Exception) -> Exception:
-    if "encrypted" in str(error).lower():
-        return Encrypted()
-    return Corrupt(f"xlrd: {type(error).__name__}: {error}")
+    styles = [_style(book, xf) for xf in book.xf_list]
+    count = CellCount()
+    for index in range(book.nsheets):
+        sheet = book.sheet_by_index(index)
+        name = clean(sheet.name)
+        if sheet.visibility:
+            yield Grid(name, [], [], [], hidden=True)
+        else:
+            yield Grid(name, list(_rows(sheet, len(styles), count)), styles, _merges(sheet))
+        book.unload_sheet(index)
 
 
 def _style(book: Any, xf: Any) -> Style:
     font = book.font_list[xf.font_index] if xf.font_index < len(book.font_list) else None
     known = book.format_map.get(xf.format_key)
     return Style(
-        number_format=known.format_str if known else "General",
+        number_format=(known and known.format_str) or "General",
         bold=bool(font and (font.bold or font.weight >= 600)),
         italic=bool(font and font.italic),
         indent=xf.alignment.indent_level,
@@ -84,7 +80,7 @@ def _value(kind: int, stored: Any) -> Value:
     if kind in (_NUMBER, _DATE):
         return float(stored)
     if kind == _TEXT:
-        return str(stored)
+        return clean(str(stored))
     if kind == _BOOLEAN:
         return bool(stored)
     return CellError(xlrd.error_text_from_code.get(stored, "#ERROR!"))

@@ -11,6 +11,7 @@ from math import isfinite
 
 from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
 from armka.services.tabular_parser.builtin_formats import format_code
+from armka.services.tabular_parser.characters import clean
 from armka.services.tabular_parser.limits import MAX_COLUMN, MAX_ROW, CellCount, Corrupt
 from armka.services.tabular_parser.zip_container import Relationships, ZipContainer
 
@@ -120,7 +121,7 @@ def _text(data: bytes, position: int) -> tuple[str, int]:
     start, end = position + 4, position + 4 + 2 * length
     if end > len(data):
         raise Corrupt("xlsb: строка длиннее файла")
-    return data[start:end].decode("utf-16-le", "replace"), end
+    return clean(data[start:end].decode("utf-16-le", "replace")), end
 
 
 def _sheets(data: bytes) -> list[tuple[str, str, bool]]:

@@ -14,12 +14,12 @@ from xml.parsers import expat
 
 from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
 from armka.services.tabular_parser.builtin_formats import format_code
+from armka.services.tabular_parser.characters import unescape
 from armka.services.tabular_parser.limits import MAX_COLUMN, MAX_ROW, CellCount, Corrupt
 from armka.services.tabular_parser.zip_container import (
     Relationships,
     ZipContainer,
     parse_xml,
-    unescape,
     xml_parser,
 )
 
@@ -58,7 +58,7 @@ def _sheets(data: bytes) -> list[tuple[str, str, bool]]:
             relation = next((v for k, v in attributes.items() if k.endswith(":id")), "")
             found.append(
                 (
-                    attributes.get("name", ""),
+                    unescape(attributes.get("name", "")),
                     relation,
                     attributes.get("state", "visible") != "visible",
                 )

@@ -3,7 +3,6 @@ directory claims.
 """
 
 import io
-import re
 import zipfile
 import zlib
 from posixpath import normpath
@@ -17,7 +16,6 @@ MAX_RATIO = 200
 _SMALL = 1024 * 1024  # below this a ratio says nothing
 _CHUNK = 1024 * 1024
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
 class ZipContainer:
@@ -106,11 +104,6 @@ def parse_xml(parser: expat.XMLParserType, data: bytes) -> None:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise Corrupt(f"xml: {error}") from error
-
-
-def unescape(text: str) -> str:
-    """Undo the `_x000D_` escapes of strings."""
-    return _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), text) if "_x" in text else text
 
 
 class Relationships:
