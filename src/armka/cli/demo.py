@@ -49,7 +49,7 @@ def demo(
     """Start PostgreSQL, NATS, S3, a core and a service; upload documents; show what was read of
     them.
     """
-    documents = list(found([samples or _samples()]))
+    documents, _ = found([samples or _samples()])
     try:
         with contextlib.ExitStack() as stack:
             folder = data or Path(
@@ -201,18 +201,23 @@ async def _recognise(
 
 def _show(uploaded: Sequence[Sent], files: dict[str, dict[str, Any]]) -> None:
     columns = ("file", "status", "organisation", "period", "lines", "checks", "seconds")
-    print_table(columns, (_row(item, files.get(item.file_id or "")) for item in uploaded), status=1)
+    rows = [(item, files.get(item.file_id or "")) for item in uploaded]
+    print_table(columns, (_row(sent, file) for sent, file in rows), status=1)
+    for sent, file in rows:
+        reason = sent.refusal if file is None else file["error_message"]
+        if reason:
+            typer.echo(f"{sent.path.name}: {reason}\n")
 
 
 def _row(sent: Sent, file: dict[str, Any] | None) -> tuple[object, ...]:
     if file is None:
-        return (sent.path.name, "REFUSED", sent.refusal, None, None, None, None)
+        return (sent.path.name, "REFUSED", None, None, None, sent.code, None)
     documents = file["documents"]
     if not documents:
         return (
             sent.path.name,
             file["status"],
-            file["error_message"],
+            None,
             None,
             None,
             file["error_code"],

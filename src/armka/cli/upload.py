@@ -16,6 +16,7 @@ from armka.cli.api import DEFAULT_URL, ApiRefused, AsJson, Url
 from armka.cli.output import print_json, print_table
 
 _AT_ONCE = 8
+_EXTENSIONS = frozenset({".xls", ".xlsx", ".xlsb", ".pdf", ".png", ".jpg", ".jpeg"})
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,11 @@ def upload(
     """Upload documents: each is stored and queued for recognition. Exit code 1 where one was
     refused.
     """
-    documents = list(found(paths))
+    documents, others = found(paths)
+    for path in others:
+        typer.echo(f"armka: passed over, to upload it name it: {path}", err=True)
     if not documents:
-        typer.echo("armka: there are no files in these folders", err=True)
+        typer.echo("armka: there are no documents in these folders", err=True)
         raise typer.Exit(1)
     try:
         sent = asyncio.run(_send_with_progress(url, documents, client_ref))
@@ -61,20 +64,24 @@ def upload(
     _report(sent, as_json)
 
 
-def found(paths: Iterable[Path]) -> Iterable[Path]:
-    """The files that are named, and those in the folders that are named; hidden ones are passed
-    over.
+def found(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
+    """The documents that are named or lie in named folders, and what else lies there.
+
+    A file that is named itself is a document, whatever it is called; hidden ones in folders are
+    not looked at.
     """
+    documents: list[Path] = []
+    others: list[Path] = []
     for path in paths:
-        if path.is_dir():
-            inside = sorted(item for item in path.rglob("*") if item.is_file())
-            yield from (
-                item
-                for item in inside
-                if not any(p.startswith(".") for p in item.relative_to(path).parts)
-            )
-        else:
-            yield path
+        if not path.is_dir():
+            documents.append(path)
+            continue
+        for item in sorted(path.rglob("*")):
+            hidden = any(part.startswith(".") for part in item.relative_to(path).parts)
+            if item.is_file() and not hidden:
+                known = item.suffix.lower() in _EXTENSIONS
+                (documents if known else others).append(item)
+    return documents, others
 
 
 async def _send_with_progress(

@@ -102,7 +102,7 @@ def read(grid: Grid, header: Header, start: int, amount: Callable[[Value, int], 
 
     Raises LayoutNotRead at a row that belongs to a layout which is not read.
     """
-    reading = _Reading(grid.styles, header)
+    reading = _Reading(grid.styles)
     end = start
     for end, row in enumerate(grid.rows[start:], start):
         if is_header_row(row):
@@ -158,9 +158,8 @@ def _take_label(parts: _Parts, column: int, value: Value, style: int) -> None:
 class _Reading:
     """Rows become entries one after the other; what a row is may depend on what stood above it."""
 
-    def __init__(self, styles: list[Style], header: Header) -> None:
+    def __init__(self, styles: list[Style]) -> None:
         self._styles = styles
-        self._header = header
         self._entries: list[Entry] = []
         self._doubts: list[Doubt] = []
         self._accounts: set[str] = set()

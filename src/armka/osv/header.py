@@ -41,14 +41,9 @@ class Header(msgspec.Struct, frozen=True):
     first_row: int
     last_row: int
     account: tuple[int, int]
-    name: tuple[int, int] | None
+    name: tuple[int, int] | None  # None: one column holds the code and the name
     amounts: tuple[int, int, int, int, int, int]
     spans: dict[int, int]  # every column under an amount's heading -> which of the six it is
-
-    @property
-    def combined(self) -> bool:
-        """Whether one column holds both the code and the name."""
-        return self.name is None
 
 
 class _Label(msgspec.Struct, frozen=True):

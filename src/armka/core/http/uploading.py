@@ -31,8 +31,9 @@ async def received(request: Request, limit: int) -> AsyncIterator[Upload]:
     """
     # Without a name from the start: even a killed process leaves no document behind.
     with tempfile.TemporaryFile(prefix="armka-upload-") as spool:
-        form = _Form(_boundary(request), spool, limit)
+        boundary = _boundary(request)
         try:
+            form = _Form(boundary, spool, limit)
             await _feed(form, request, limit)
         except FormParserError as error:
             raise HTTPException(400, f"The form cannot be read: {error}") from None

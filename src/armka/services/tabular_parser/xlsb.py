@@ -77,11 +77,12 @@ def _grids(container: ZipContainer) -> Iterator[Grid]:
     )
     count = CellCount()
     for name, relation, hidden in _sheets(container.read(workbook)):
-        part = parts.by_id.get(relation)
-        if hidden or part is None:
+        if hidden:
             yield Grid(name, [], [], [], hidden=True)
         else:
-            rows, merges = _Sheet(strings, len(styles), count).parse(container.read(part))
+            rows, merges = _Sheet(strings, len(styles), count).parse(
+                container.read(parts.target(relation))
+            )
             yield Grid(name, rows, styles, merges)
 
 

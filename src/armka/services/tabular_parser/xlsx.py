@@ -36,12 +36,11 @@ def read(container: ZipContainer) -> Iterator[Grid]:
     strings = _strings(container.find(parts.by_type.get("sharedStrings", "xl/sharedStrings.xml")))
     count = CellCount()
     for name, relation, hidden in _sheets(container.read(workbook)):
-        part = parts.by_id.get(relation)
-        if hidden or part is None:
+        if hidden:
             yield Grid(name, [], [], [], hidden=True)
             continue
         sheet = _Sheet(strings, len(styles), count)
-        sheet.parse(container.read(part))
+        sheet.parse(container.read(parts.target(relation)))
         yield Grid(name, sheet.rows, styles, sheet.merges)
 
 

@@ -107,12 +107,10 @@ def parse_xml(parser: expat.XMLParserType, data: bytes) -> None:
 
 
 class Relationships:
-    """A part's relationships: id to the target's full name, and targets by the last word of their
-    type.
-    """
+    """A part's relationships: by id, and the first of each kind by the last word of its type."""
 
     def __init__(self, container: ZipContainer, part: str) -> None:
-        self.by_id: dict[str, str] = {}
+        self._by_id: dict[str, str] = {}
         self.by_type: dict[str, str] = {}
         folder, _, name = part.rpartition("/")
         data = container.find(f"{folder}/_rels/{name}.rels")
@@ -123,6 +121,13 @@ class Relationships:
         parser.StartElementHandler = self._start
         parse_xml(parser, data)
 
+    def target(self, relation: str) -> str:
+        """The part that an id leads to; raises Corrupt where it leads nowhere."""
+        part = self._by_id.get(relation)
+        if part is None:
+            raise Corrupt(f"zip: связь {relation[:40]!r} никуда не ведет")
+        return part
+
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         target = attributes.get("Target", "")
         if (
@@ -132,5 +137,5 @@ class Relationships:
         ):
             return
         full = target if target.startswith("/") else f"{self._folder}/{target}"
-        self.by_id[attributes.get("Id", "")] = full
+        self._by_id[attributes.get("Id", "")] = full
         self.by_type.setdefault(attributes.get("Type", "").rpartition("/")[2], full)
