@@ -53,7 +53,7 @@ def xlsb() -> bytes:
 def ole(folder: Path, *streams: str) -> bytes:
     """An OLE file with these streams."""
     path = folder / "made.ole"
-    compound.write(path, {name: b"\0" * 5000 for name in streams})
+    compound.write(path, dict.fromkeys(streams, b"\x00" * 5000))
     return path.read_bytes()
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from armka.core.errors import UploadRefused
 from armka.core.files.sniff import sniff
+from tests.books import compound
 from tests.files import documents
 
 
@@ -22,7 +23,6 @@ def type_of(content: bytes, name: str) -> str:
         try:
             return sniff(file, name).value
         except UploadRefused as error:
-            assert len(error.message) > 20
             return error.code
 
 
@@ -51,11 +51,11 @@ def test_content_that_is_clear_decides_whatever_the_name(
 @pytest.mark.parametrize(
     "content",
     [
-        documents.HTML,
-        documents.SPREADSHEET_ML,
-        documents.CSV,
-        documents.CSV_UTF16,
-        documents.BIFF2,
+        pytest.param(documents.HTML, id="html"),
+        pytest.param(documents.SPREADSHEET_ML, id="spreadsheetml"),
+        pytest.param(documents.CSV, id="csv"),
+        pytest.param(documents.CSV_UTF16, id="csv in utf-16"),
+        pytest.param(documents.BIFF2, id="bare biff"),
     ],
 )
 def test_a_spreadsheet_in_another_dress_is_xls_only_under_its_name(content: bytes) -> None:
@@ -98,7 +98,7 @@ def test_a_name_inside_the_data_is_no_stream(tmp_path: Path) -> None:
     """`EncryptedPackage` typed into a cell does not make a workbook encrypted."""
     words = "EncryptedPackage\0".encode("utf-16-le")
     path = tmp_path / "book.xls"
-    documents.compound.write(path, {"Workbook": (words + b"\0" * 94) * 64})
+    compound.write(path, {"Workbook": (words + b"\0" * 94) * 64})
     assert type_of(path.read_bytes(), "a.xls") == "XLS"
 
 

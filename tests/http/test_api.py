@@ -35,9 +35,11 @@ async def _insert_files(db: asyncpg.Connection, count: int, status: str, *, same
     )  # fmt: skip
 
 
-async def _pages(api: httpx.AsyncClient, path: str, **query: Any) -> list[list[dict[str, Any]]]:
+async def _pages(
+    api: httpx.AsyncClient, path: str, **query: str | int
+) -> list[list[dict[str, Any]]]:
     pages: list[list[dict[str, Any]]] = []
-    after: dict[str, str] = {}
+    after: dict[str, str | int] = {}
     while True:
         page = (await api.get(path, params=query | after)).raise_for_status().json()
         pages.append(page["items"])
@@ -131,7 +133,7 @@ async def _mapped(
         )  # fmt: skip
         await db.execute(
             "insert into osv_check (osv_document_id, ordinal, rule, severity, lines, value_column, "
-            "expected, actual, message) values ($1, 1, 'R1', 'error', '{2}', 'opening_debit', 1.10, "
+            "expected, actual, message) values ($1, 1, 'R1', 'error', '{2}', 'opening_debit', 1.1, "
             "2, 'не сходится')",
             document,
         )
@@ -147,7 +149,7 @@ async def test_lines_are_paged_over_documents_without_gap_or_repeat(
     file_id, job_id = await _mapped(api, db, counts)
     seen: list[tuple[int, int]] = []
     shown: set[int] = set()
-    after: dict[str, str] = {}
+    after: dict[str, Any] = {}
     while True:
         response = await api.get(f"/files/{file_id}/lines", params={"limit": limit} | after)
         page = response.raise_for_status().json()
@@ -179,7 +181,7 @@ async def test_amounts_are_exact_decimals_as_strings(
             "severity": "error",
             "lines": [2],
             "column": "opening_debit",
-            "expected": "1.10",
+            "expected": "1.1",
             "actual": "2",
             "message": "не сходится",
         }

@@ -153,12 +153,6 @@ class Core:
         _result_files.validate(body)
         return dict(body)
 
-    async def deadline_of(self, request: dict[str, Any]) -> None:
-        """Wait for the deadline to pass, with what was sent before it."""
-        deadline = datetime.fromisoformat(request["reply_deadline"])
-        await until(lambda: datetime.now(UTC) > deadline)
-        await self.client.flush()
-
     async def object_of(self, request: dict[str, Any]) -> None:
         """Wait until the result file is there."""
         key = object_keys.result(request["file_id"], request["job_id"])

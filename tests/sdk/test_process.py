@@ -92,16 +92,21 @@ async def test_a_signal_drains_and_ends_with_0(core: Core, service, environment,
     assert folders(environment) == []
 
 
-async def test_children_die_with_a_killed_service(core: Core, service, tmp_path):
+@pytest.mark.parametrize("busy", ["loop", "hold"])
+async def test_children_die_with_a_killed_service(core: Core, service, busy, tmp_path):
     """One is in the middle of a file, the other waits for work."""
-    request = await core.order({"do": "loop"})
-    await core.statuses(request, 1)
+    await core.order({"do": busy, "begun": str(tmp_path / "begun")})
+    await until((tmp_path / "begun").exists)
     children = children_of(service.pid)
     assert len(children) == 2
 
     service.kill()
 
-    await gone(children)
+    try:
+        await gone(children)
+    finally:
+        for pid in filter(lives, children):
+            os.kill(pid, signal.SIGKILL)
 
 
 async def test_the_next_service_clears_what_a_killed_one_left(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -57,8 +58,17 @@ def _write_pid_and_hang(order: dict[str, Any], source: Source) -> Never:
 
 
 def _loop(order: dict[str, Any], source: Source) -> Never:
+    if "begun" in order:
+        Path(order["begun"]).touch()
     while True:
         pass
+
+
+def _hold(order: dict[str, Any], source: Source) -> Never:
+    """Compute inside one call of C, which no thread of the process interrupts."""
+    Path(order["begun"]).touch()
+    re.match(r"(a+)+$", "a" * 50 + "b")
+    sys.exit(1)
 
 
 def _allocate(order: dict[str, Any], source: Source) -> Never:
@@ -124,6 +134,7 @@ ORDERS: dict[str, Callable[[dict[str, Any], Source], Any]] = {
     "wait": _wait,
     "hang": _write_pid_and_hang,
     "loop": _loop,
+    "hold": _hold,
     "allocate": _allocate,
     "exit": _exit,
     "abort": lambda order, source: os.abort(),

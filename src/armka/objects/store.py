@@ -18,8 +18,8 @@ _CONNECT_TIMEOUT = "5s"
 _MAX_RETRIES = 3
 # No request is begun again after so long: a frozen store is given up after one client timeout.
 _RETRY_TIMEOUT = timedelta(seconds=20)
-_PART_BYTES = 8 * 1024 * 1024
-_PARTS_AT_ONCE = 2
+_PART_BYTES = 5 * 1024 * 1024
+_PARTS_AT_ONCE = 1
 
 
 class ObjectMissing(Exception):

@@ -24,7 +24,7 @@ class ServiceSettings(BaseSettings):
     concurrency: int = Field(
         default=2,
         ge=1,
-        description="Files recognised at once, each in a child process: as many as there are cores.",
+        description="Files recognised at once, each in a child process: one for each core.",
     )
     backlog: int = Field(
         default=1000,

@@ -245,7 +245,10 @@ class _Sheet:
         if kind is None or kind == "n":
             return number_of(text)
         if kind == "s":
-            return self._strings[int(text)]
+            index = int(text)
+            if index < 0:
+                raise Corrupt(f"xlsx: строка таблицы {index}")
+            return self._strings[index]
         if kind == "b":
             return text.strip() in ("1", "true")
         return CellError(text) if kind == "e" else unescape(text)
@@ -257,7 +260,7 @@ def number_of(text: str) -> float | Decimal | CellError:
         number = float(text)
     except ValueError:
         return CellError(text)
-    if not isfinite(number) or "_" in text:
+    if not isfinite(number) or "_" in text or not text.isascii():
         return CellError(text)
     return Decimal(text.strip()) if abs(number) >= _LARGE else number
 
