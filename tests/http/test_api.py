@@ -41,7 +41,7 @@ async def _pages(
     pages: list[list[dict[str, Any]]] = []
     after: dict[str, str | int] = {}
     while True:
-        page = (await api.get(path, params=query | after)).raise_for_status().json()
+        page = (await api.get(path, params={**query, **after})).raise_for_status().json()
         pages.append(page["items"])
         if page["next"] is None:
             return pages
@@ -57,14 +57,14 @@ async def test_the_list_has_every_file_once_while_others_are_inserted(
     await _insert_files(db, 95, "ERROR", same=same)
     wanted = await db.fetch("select id from stored_file where status = 'ERROR'")
     seen: list[dict[str, Any]] = []
-    after: dict[str, str] = {}
+    query: dict[str, str] = {"status": "ERROR", "limit": "10"}
     while True:
-        page = (await api.get("/files", params={"status": "ERROR", "limit": 10} | after)).json()
+        page = (await api.get("/files", params=query)).json()
         seen += page["items"]
         await _insert_files(db, 3, "ERROR", same=True)
         if page["next"] is None:
             break
-        after = {"after": page["next"]}
+        query["after"] = page["next"]
     ids = [item["id"] for item in seen]
     assert len(ids) == len(set(ids))
     assert {str(row["id"]) for row in wanted} <= set(ids)

@@ -23,3 +23,4 @@ async def own_store(database: str, nats_server: NatsServer, tmp_path: Path) -> A
             yield made
         finally:
             await made.close()
+            objects.kill()

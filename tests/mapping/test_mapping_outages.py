@@ -70,7 +70,7 @@ async def test_what_a_killed_core_had_begun_its_successor_maps(world: World) -> 
 
 async def test_a_core_killed_between_two_batches_leaves_whole_ones(world: World) -> None:
     """Some results are mapped, some are not, none is half."""
-    jobs = [await results.waiting(world, _content(3000)) for _ in range(MANY)]
+    jobs = [await results.waiting(world, _content(1500)) for _ in range(MANY)]
     core = await world.core()
     await until(lambda: world.db.fetchval("select count(*) from osv_document"), pause=0.005)
     core.kill()
@@ -82,7 +82,7 @@ async def test_a_core_killed_between_two_batches_leaves_whole_ones(world: World)
         )"""
     assert await world.db.fetchval(halves) == 0
     await world.core()
-    await _all_mapped_once(world, jobs, 3000)
+    await _all_mapped_once(world, jobs, 1500)
 
 
 @contextlib.asynccontextmanager

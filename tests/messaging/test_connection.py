@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from armka.messaging import connection as connection_module
 from armka.messaging.connection import connected
 from armka.messaging.plain import PlainPublisher, PlainReceiver
 from armka.stack import NatsServer
@@ -51,8 +52,11 @@ async def _heard_anew(receiver: PlainReceiver) -> bool:
     return 0 < receiver.heard_seconds() < 5
 
 
-async def test_a_frozen_server_is_noticed_and_left(nats_server: NatsServer) -> None:
-    """B05: within PING_INTERVAL * (MAX_PINGS + 1); after it thaws, a new connection is made."""
+async def test_a_frozen_server_is_noticed_and_left(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B05: by pings without answer, here one a second; after it thaws a new connection is made."""
+    monkeypatch.setattr(connection_module, "PING_INTERVAL_SECONDS", 1)
     async with live(nats_server.url) as connection:
         first = connection.client
         nats_server.pause()

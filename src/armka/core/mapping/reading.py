@@ -7,11 +7,10 @@ from uuid import UUID
 
 import structlog
 
-from armka.contract import codec
 from armka.contract.codec import InvalidMessage
 from armka.core.database.pool import Record
 from armka.core.jobs.states import JobStatus
-from armka.core.mapping import rows
+from armka.core.mapping import decoding, rows
 from armka.core.mapping.rows import Mapped
 from armka.objects.store import ObjectMissing, ObjectStore, ObjectTooLarge, StoreUnavailable
 
@@ -82,7 +81,7 @@ def _cannot_be_taken(job_id: UUID, error: Exception) -> Unusable:
 
 def _judge(body: bytes, job_id: UUID, file_id: UUID, status: JobStatus) -> Judged:
     try:
-        result = codec.decode_result(body)
+        result = decoding.decode(body)
     except InvalidMessage as error:
         return Unusable(job_id, f"The result file does not pass its schema: {error.reason}")
     if (UUID(result.file_id), UUID(result.job_id)) != (file_id, job_id):

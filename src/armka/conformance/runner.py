@@ -1,0 +1,50 @@
+"""Runs scenarios: each passes, fails, or does not apply, with the reason."""
+
+import time
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from armka.conformance import surface
+from armka.conformance.findings import Nonconformance
+from armka.conformance.scenario import Scenario
+from armka.conformance.target import Target
+
+
+class Outcome(StrEnum):
+    """How a scenario ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_APPLICABLE = "not applicable"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a scenario; `detail`: the finding, or why it does not apply."""
+
+    scenario: Scenario
+    outcome: Outcome
+    detail: str
+    seconds: float
+
+
+async def judge(scenario: Scenario, target: Target) -> Verdict:
+    """Run one scenario. What breaks the kit itself, such as an unreachable database, is raised."""
+    reason = scenario.reason_against(target)
+    if reason is not None:
+        return Verdict(scenario, Outcome.NOT_APPLICABLE, reason, 0.0)
+    begin = time.monotonic()
+    try:
+        async with surface.opened(target) as opened:
+            await scenario.check(opened)
+    except Nonconformance as finding:
+        detail = f"{type(finding).__name__}\n{finding}"
+        return Verdict(scenario, Outcome.FAILED, detail, time.monotonic() - begin)
+    return Verdict(scenario, Outcome.PASSED, "", time.monotonic() - begin)
+
+
+async def judge_all(scenarios: Iterable[Scenario], target: Target) -> AsyncIterator[Verdict]:
+    """Run scenarios one after another, telling of each as it ends."""
+    for scenario in scenarios:
+        yield await judge(scenario, target)
