@@ -17,10 +17,9 @@ ENDED = {FileStatus.ERROR, FileStatus.NEEDS_CHECK, FileStatus.DONE}
 
 @dataclass(eq=False)
 class ModelFile:
-    """A document. `is_odd`: no valid request can be built for it (O2)."""
+    """A document."""
 
     id: UUID
-    is_odd: bool
     status: FileStatus = FileStatus.UPLOADED
     error_code: str | None = None
     jobs: "list[ModelJob]" = field(default_factory=list)
@@ -32,11 +31,14 @@ class ModelFile:
 
 @dataclass(eq=False)
 class ModelJob:
-    """An attempt. `left`: seconds to its deadline; `quiet`: seconds since its last publication."""
+    """An attempt. `left`: seconds to its deadline; `quiet`: seconds since its last publication;
+    `is_odd`: no valid request can be built for it (O2).
+    """
 
     id: UUID
-    file: ModelFile
+    file: ModelFile = field(repr=False)
     attempt: int
+    is_odd: bool = False
     left: float | None = None
     quiet: float = 0.0
     status: JobStatus = JobStatus.QUEUED
@@ -94,10 +96,10 @@ class Model:
     def publish(self, mood: Mood, *, heard: bool, dies: bool = False) -> None:
         """A cycle of the outbox; where it dies with a burst on the wire, that transaction is lost."""
         queued = self.with_status(JobStatus.QUEUED)
-        burst = [job for job in queued if not job.file.is_odd]
+        burst = [job for job in queued if not job.is_odd]
         if burst and dies:
             return
-        self._refuse(job for job in queued if job.file.is_odd)
+        self._refuse(job for job in queued if job.is_odd)
         if burst and mood is Mood.UNCONFIRMED:
             return
         self._burst(burst, mood)

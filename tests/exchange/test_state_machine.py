@@ -151,8 +151,8 @@ class Exchange(RuleBasedStateMachine):
         self.run(self._add(is_odd, left))
 
     async def _add(self, is_odd: bool, left: float | None) -> None:
-        file = ModelFile(uuid4(), is_odd)
-        job = Job(uuid4(), file, 1, left)
+        file = ModelFile(uuid4())
+        job = Job(uuid4(), file, 1, is_odd, left)
         file.jobs.append(job)
         await self.ground.db.execute(
             """with o as (
@@ -172,7 +172,9 @@ class Exchange(RuleBasedStateMachine):
     @precondition(lambda self: self.model.jobs)
     @rule(data=st.data())
     def a_person_retries(self, data: st.DataObject) -> None:
-        """A1: a new attempt, or a clear refusal."""
+        """A1: a new attempt, or a clear refusal. Its pipeline is the file type's own, whatever the
+        last one was.
+        """
         file = data.draw(st.sampled_from(self.model.files), "file")
         attempts = Attempts(self.ground.database)
         if not self.model.may_retry(file):
@@ -251,7 +253,7 @@ class Exchange(RuleBasedStateMachine):
         self.model.receive(letter)
 
     def _publishable(self) -> list[Job]:
-        return [job for job in self.model.with_status(JobStatus.QUEUED) if not job.file.is_odd]
+        return [job for job in self.model.with_status(JobStatus.QUEUED) if not job.is_odd]
 
     # The services and the inbox
 
@@ -454,7 +456,7 @@ def test_any_order_of_anything(ground: Ground) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=50,
+            max_examples=120,
             stateful_step_count=40,
             deadline=None,
             print_blob=True,

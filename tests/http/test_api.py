@@ -1,7 +1,7 @@
 """Reading: lists, one file, its lines, jobs; errors as problem documents (RFC 9457)."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -248,6 +248,7 @@ async def test_an_unknown_file_or_job_is_not_found(api: httpx.AsyncClient) -> No
 
 
 _NOT_AWARE = encode_cursor(datetime(2025, 1, 1), uuid4())  # noqa: DTZ001
+_BEFORE_TIME = encode_cursor(datetime.min.replace(tzinfo=timezone(timedelta(hours=14))), uuid4())
 _FIRST = encode_cursor(datetime.min.replace(tzinfo=UTC), uuid4())
 
 
@@ -283,7 +284,8 @@ async def test_what_the_api_does_not_understand_is_a_bad_request(
 
 async def test_a_cursor_of_any_moment_is_read(api: httpx.AsyncClient) -> None:
     """Also one that somebody made up."""
-    for cursor in (_NOT_AWARE, _FIRST, encode_cursor(datetime.max.replace(tzinfo=UTC), uuid4())):
+    last = encode_cursor(datetime.max.replace(tzinfo=UTC), uuid4())
+    for cursor in (_NOT_AWARE, _FIRST, last, _BEFORE_TIME):
         assert (await api.get("/files", params={"after": cursor})).status_code in {200, 400}
 
 

@@ -81,7 +81,8 @@ select clock_timestamp()
 select from recognition_job where id = $1 for update
 
 -- name: lock_file
-select from stored_file where id = $1 for update
+-- Whoever would change the file waits; whoever only refers to it does not.
+select from stored_file where id = $1 for no key update
 
 -- name: backend
 select pg_backend_pid()

@@ -10,7 +10,7 @@ from armka.conformance.target import Power, Target
 Check = Callable[[Surface], Awaitable[None]]
 
 # What these do reaches beyond the scenario's own rows.
-_DISTURBING = frozenset(Power) - {Power.HEALTH, Power.RETRY}
+_DISTURBING = frozenset(Power) - {Power.HEALTH, Power.RETRY, Power.SUPERUSER}
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Demand:
         return low and (self.at_most is None or actual <= self.at_most)
 
     def __str__(self) -> str:
-        bounds = [f"≥ {self.at_least:g}"] if self.at_least is not None else []
-        bounds += [f"≤ {self.at_most:g}"] if self.at_most is not None else []
-        return f"{self.setting} {' and '.join(bounds)}" if bounds else f"{self.setting}={self.value}"
+        low = f" ≥ {self.at_least:g}" if self.at_least is not None else ""
+        high = f" ≤ {self.at_most:g}" if self.at_most is not None else ""
+        return f"{self.setting}{low}{high}" if self._is_bounded else f"{self.setting}={self.value}"
 
 
 @dataclass(frozen=True)

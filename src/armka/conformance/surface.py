@@ -113,23 +113,28 @@ class Surface:
         return file_id
 
     async def job(
-        self, file_id: UUID | None = None, *, current: bool = True, **columns: object
+        self, file_id: UUID | None = None, *, current: bool = True, **columns: Any
     ) -> Job:
         """Insert a job (of a new XLSX file, where none is given) with these columns."""
         file_id = file_id or await self.file()
-        row = {"id": uuid4(), "stored_file_id": file_id, "pipeline": "tabular"} | columns
+        job_id = uuid4()
+        row: dict[str, Any] = {
+            "id": job_id,
+            "stored_file_id": file_id,
+            "pipeline": "tabular",
+        } | columns
         async with self.tables.transaction() as transaction:
             await transaction.run("insert_job", json.dumps(row, default=_as_json))
             if current:
-                await transaction.run("make_current", file_id, row["id"])
-        self.trail.add(f"insert of a {row.get('status', 'queued')} job {row['id']}")
-        return Job(row["id"], file_id, self.objects.bucket, int(str(row.get("attempt", 1))))
+                await transaction.run("make_current", file_id, job_id)
+        self.trail.add(f"insert of a {row.get('status', 'queued')} job {job_id}")
+        return Job(job_id, file_id, self.objects.bucket, row.get("attempt", 1))
 
-    async def published(self, file_id: UUID | None = None, **columns: object) -> Job:
+    async def published(self, file_id: UUID | None = None, **columns: Any) -> Job:
         """Insert a job that a service could be working on, its file in PROCESSING."""
         file_id = file_id or await self.file(status="PROCESSING")
         now = await self.now()
-        usual = {
+        usual: dict[str, Any] = {
             "status": "published",
             "published_at": now,
             "last_published_at": now,

@@ -30,17 +30,14 @@ class Power(StrEnum):
     STOP_NATS = "stop and start NATS"
     FREEZE_NATS = "freeze and thaw NATS"
     STOP_OBJECTS = "stop and start S3"
+    CUT = "cut every connection to the database"
+    SUPERUSER = "be the database's superuser"
     HEALTH = "ask the core's /healthcheck"
     RETRY = "ask the core's API for a new attempt"
 
 
 class Operator(Protocol):
-    """Whoever runs the core under test. Only the methods of its `powers` are called."""
-
-    @property
-    def powers(self) -> frozenset[Power]:
-        """What it can do."""
-        ...
+    """Whoever runs the core under test. Only methods that the target's `powers` name are called."""
 
     async def start_core(self) -> None:
         """Start one more core with the same settings, and return when it takes part."""
@@ -89,19 +86,19 @@ class Operator(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """A core under test. `settings`: those that are known to differ from the defaults."""
+    """A core under test.
+
+    `settings`: those that are known to differ from the defaults. `powers`: what may be done with it
+    and its servers; what the kit cannot do by SQL, the operator does.
+    """
 
     database_url: str
     nats: NatsSettings
     objects: ObjectSettings
     settings: Mapping[str, float | str] = field(default_factory=dict)
+    powers: frozenset[Power] = frozenset()
     operator: Operator | None = None
     patience_seconds: float = 20.0
-
-    @property
-    def powers(self) -> frozenset[Power]:
-        """What may be done with it."""
-        return self.operator.powers if self.operator else frozenset()
 
     def setting(self, name: str) -> float | str | None:
         """A setting of the core, or its default; None: not known."""

@@ -10,10 +10,10 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
+from armka.conformance.job import Envelope
 from armka.contract import message_ids
 from armka.contract import outcome as outcomes
 from armka.contract.outcome import Outcome
-from armka.conformance.job import Envelope
 from armka.messaging.connection import Connection, confirm, connected
 from armka.messaging.settings import NatsSettings
 

@@ -1,17 +1,20 @@
 """From a queued row to a request on the wire (C1, O1, O2, O4, O5)."""
 
+import contextlib
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from armka.conformance.findings import Contradicted
 from armka.conformance.job import Job
 from armka.conformance.rows import shown
 from armka.conformance.scenario import scenario
 from armka.conformance.scenarios.demands import ELSEWHERE, SELDOM
 from armka.conformance.surface import Surface
+from armka.conformance.target import Power
 from armka.conformance.wire import Heard
 from armka.contract import codec
 from armka.contract.codec import InvalidMessage
-from armka.conformance.findings import Contradicted
 
 # O1: an inserted queued job is on the wire and published within 10 s, whatever happens.
 _AT_MOST_SECONDS = 10.0
@@ -121,19 +124,37 @@ async def a_row_that_becomes_visible_late_is_published(surface: Surface) -> None
     await surface.reaches(Job(late, file_id, surface.objects.bucket), "published")
 
 
-@scenario("O1 O5")
+@scenario("O1 O5", powers=(Power.SUPERUSER,))
 async def a_locked_row_holds_up_nobody(surface: Surface) -> None:
     """A queued job that somebody else holds is passed over, and published when it is free."""
-    async with surface.tables.transaction() as transaction:
-        file_id = await surface.file()
-        job_id = await transaction.value("insert_bare_job", file_id, "tabular")
-    held = Job(job_id, file_id, surface.objects.bucket)
-    await surface.reaches(held, "published")
     async with _queued_and_held(surface) as job:
         for _ in range(3):
             await surface.reaches(await surface.job(), "published")
         surface.expect("requests for the held job", [], surface.heard(job))
     await surface.reaches(job, "published")
+
+
+@contextlib.asynccontextmanager
+async def _queued_and_held(surface: Surface) -> AsyncIterator[Job]:
+    """A job that no NOTIFY tells of, locked before the next look of the outbox."""
+    file_id = await surface.file()
+    job = await _unannounced(surface, file_id)
+    async with surface.tables.holding("lock_job", job.id):
+        row = await surface.row(job)
+        if row["status"] == "queued":
+            surface.trail.add(f"lock of job {job.id}")
+            yield job
+            return
+    async with _queued_and_held(surface) as another:
+        yield another
+
+
+async def _unannounced(surface: Surface, file_id: UUID) -> Job:
+    async with surface.tables.transaction() as transaction:
+        await transaction.run("without_triggers")
+        job_id = await transaction.value("insert_bare_job", file_id, "tabular")
+    surface.trail.add(f"insert of job {job_id}, its NOTIFY suppressed")
+    return Job(job_id, file_id, surface.objects.bucket)
 
 
 @scenario("O1", demands=SELDOM)
@@ -145,22 +166,17 @@ async def an_insert_wakes_the_outbox(surface: Surface) -> None:
         await surface.reaches(job, "published", within=_AT_MOST_SECONDS)
 
 
-@scenario("O1")
+@scenario("O1", powers=(Power.SUPERUSER,))
 async def a_lost_notification_costs_a_poll(surface: Surface) -> None:
     """A job that was inserted without any NOTIFY is on the wire within 10 s."""
-    file_id = await surface.file()
-    async with surface.tables.transaction() as transaction:
-        await transaction.run("without_triggers")
-        job_id = await transaction.value("insert_bare_job", file_id, "tabular")
-    surface.trail.add(f"insert of job {job_id}, its NOTIFY suppressed")
-    job = Job(job_id, file_id, surface.objects.bucket)
+    job = await _unannounced(surface, await surface.file())
     await surface.request(job, within=_AT_MOST_SECONDS)
     await surface.reaches(job, "published", within=_AT_MOST_SECONDS)
 
 
 @scenario("O4")
 async def a_given_deadline_stays(surface: Surface) -> None:
-    """Whoever creates the job may set reply_deadline: row and request keep it to the microsecond."""
+    """A reply_deadline that the job brings stays, in row and request, to the microsecond."""
     given = datetime(2041, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
     job = await surface.job(reply_deadline=given)
     row = await surface.reaches(job, "published")

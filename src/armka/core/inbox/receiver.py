@@ -1,6 +1,7 @@
 """One cycle of the inbox: take what is there, write it in one transaction, tell the senders."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -31,6 +32,7 @@ class _Read:
 
     incoming: Incoming
     envelope: Envelope
+    job: UUID
     msg_id: str | None
 
 
@@ -102,10 +104,9 @@ class Inbox:
     async def _write(
         self, connection: Connection, read: Sequence[_Read], rejected: Sequence[Rejected]
     ) -> list[Decision]:
-        jobs = await write.lock_jobs(connection, {item.envelope.job for item in read})
+        jobs = await write.lock_jobs(connection, {item.job for item in read})
         decisions = [
-            decide(item.envelope, item.msg_id, jobs.get(item.envelope.job), self._bucket)
-            for item in read
+            decide(item.envelope, item.msg_id, jobs.get(item.job), self._bucket) for item in read
         ]
         await write.acknowledge(connection, [d for d in decisions if isinstance(d, Acknowledge)])
         await write.apply(connection, [d for d in decisions if isinstance(d, Apply)], self._bucket)
@@ -131,7 +132,7 @@ class Inbox:
                 failures += not (is_unavailable(error) or lost_race(error))
                 if is_bad_value(error) or failures >= _TRIES_ALONE:
                     log.exception("envelope cannot be written", job_id=_job_id(read))
-                    job = read[0].envelope.job if read else None
+                    job = read[0].job if read else None
                     read, rejected = (
                         [],
                         [Rejected(incoming, Reject("invalid", _describe(error), job))],
@@ -157,7 +158,8 @@ def _read_all(batch: Sequence[Incoming]) -> tuple[list[_Read], list[Rejected]]:
                 Rejected(incoming, Reject("invalid", error.reason, _known_job(incoming.body)))
             )
         else:
-            read.append(_Read(incoming, envelope, header(incoming.headers, message_ids.HEADER)))
+            msg_id = header(incoming.headers, message_ids.HEADER)
+            read.append(_Read(incoming, envelope, envelope.job, msg_id))
     return read, rejected
 
 
@@ -179,28 +181,11 @@ def _outcome(decision: Decision) -> Outcome:
 def _report(
     read: Sequence[_Read], decisions: Sequence[Decision], rejected: Sequence[Rejected]
 ) -> None:
+    # A line an envelope is for debugging; what it would say is not even gathered otherwise.
+    tells_all = log.is_enabled_for(logging.DEBUG)
     for item, decision in zip(read, decisions, strict=True):
-        facts = {
-            "job_id": item.envelope.job_id,
-            "file_id": item.envelope.file_id,
-            "msg_id": item.msg_id,
-        }
-        match decision:
-            case Acknowledge():
-                log.debug("job acknowledged", service=item.envelope.service.name, **facts)
-            case Apply():
-                log.debug(
-                    "result applied",
-                    status=decision.status.value,
-                    service=item.envelope.service.name,
-                    **facts,
-                )
-            case Ignore(outcome, reason):
-                log.debug("envelope changes nothing", outcome=outcome.value, reason=reason, **facts)
-            case Reject():
-                log.warning(
-                    "envelope not applied", reason=decision.reason, detail=decision.detail, **facts
-                )
+        if tells_all or isinstance(decision, Reject):
+            _report_one(item, decision)
     log.info("envelopes settled", count=len(read) + len(rejected), applied=_applied(decisions))
     for kept in rejected:
         log.warning(
@@ -209,6 +194,24 @@ def _report(
             detail=kept.why.detail,
             job_id=str(kept.why.job),
         )
+
+
+def _report_one(item: _Read, decision: Decision) -> None:
+    facts = {
+        "job_id": item.envelope.job_id,
+        "file_id": item.envelope.file_id,
+        "service": item.envelope.service.name,
+        "msg_id": item.msg_id,
+    }
+    match decision:
+        case Acknowledge():
+            log.debug("job acknowledged", **facts)
+        case Apply():
+            log.debug("result applied", status=decision.status.value, **facts)
+        case Ignore(outcome, reason):
+            log.debug("envelope changes nothing", outcome=outcome.value, reason=reason, **facts)
+        case Reject(reason, detail):
+            log.warning("envelope not applied", reason=reason, detail=detail, **facts)
 
 
 def _applied(decisions: Sequence[Decision]) -> int:

@@ -1,0 +1,248 @@
+"""The processes under test, each behind the same few verbs: servers of the stack, cores, services."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+import httpx
+
+from armka.stack import Server, Stack
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 60.0
+_LOOK_SECONDS = 0.1
+
+# Short enough that a storm of minutes sees every timeout, long enough that a healthy exchange sees
+# none.
+SETTINGS = {
+    "ACK_TIMEOUT_SECONDS": "4",
+    "REPLY_TIMEOUT_SECONDS_TABULAR": "25",
+    "WATCHDOG_PERIOD_SECONDS": "5",
+    "OUTBOX_POLL_SECONDS": "2",
+    "MAPPING_POLL_SECONDS": "2",
+    "SERVICE_REPEAT_SECONDS": "2",
+}
+
+
+class Victim(ABC):
+    """A process that can be harmed and healed. `unforeseen` collects ends that nobody caused."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.unforeseen: list[str] = []
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Return when it has begun; a core or a service may still wait for its servers."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """In order, as an operator would; one that does not end is killed, and that is noted."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """As a power cut would."""
+
+    @abstractmethod
+    def freeze(self) -> None:
+        """Hold it still, with its connections open."""
+
+    @abstractmethod
+    def thaw(self) -> None:
+        """End a `freeze`."""
+
+
+class ServerVictim(Victim):
+    """One server of the stack."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(server.name)
+        self._server = server
+
+    async def start(self) -> None:
+        """See `Victim.start`."""
+        await self._server.start()
+
+    async def stop(self) -> None:
+        """See `Victim.stop`."""
+        await self._server.stop()
+
+    def kill(self) -> None:
+        """See `Victim.kill`."""
+        self._server.kill()
+
+    def freeze(self) -> None:
+        """See `Victim.freeze`."""
+        self._server.pause()
+
+    def thaw(self) -> None:
+        """See `Victim.thaw`."""
+        self._server.resume()
+
+
+class ArmkaVictim(Victim):
+    """One `armka` command, in a process group of its own, logging to `folder/name.log`."""
+
+    def __init__(self, name: str, arguments: list[str], env: Mapping[str, str], log: Path) -> None:
+        super().__init__(name)
+        self.log = log
+        self._arguments = arguments
+        self._env = env
+        self._process: asyncio.subprocess.Process | None = None
+        self._groups: list[int] = []
+
+    async def start(self) -> None:
+        """See `Victim.start`."""
+        with self.log.open("ab") as output:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "armka.cli", *self._arguments,
+                env=self._env, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output,
+                start_new_session=True,
+            )  # fmt: skip
+        self._groups.append(self._process.pid)
+
+    async def stop(self) -> None:
+        """See `Victim.stop`."""
+        process = self._running()
+        if process.returncode is not None:
+            self.unforeseen.append(f"{self.name} had ended by itself ({process.returncode})")
+            return
+        process.terminate()
+        try:
+            async with asyncio.timeout(_STOP_SECONDS):
+                if (status := await process.wait()) != 0:
+                    self.unforeseen.append(f"{self.name} answered SIGTERM with {status}")
+        except TimeoutError:
+            self.unforeseen.append(f"{self.name} did not end in {_STOP_SECONDS:.0f} s")
+            self._signal(signal.SIGKILL)
+            await process.wait()
+
+    def kill(self) -> None:
+        """Its children, if it has any, must notice by themselves."""
+        process = self._running()
+        if process.returncode is not None:
+            self.unforeseen.append(f"{self.name} had ended by itself ({process.returncode})")
+            return
+        process.kill()
+
+    def freeze(self) -> None:
+        """With its children."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """With its children."""
+        self._signal(signal.SIGCONT)
+
+    async def end(self) -> None:
+        """Leave nothing of it."""
+        self._signal(signal.SIGKILL)
+        await self._running().wait()
+
+    async def run(self) -> int:
+        """Start it and wait for its end."""
+        await self.start()
+        return await self._running().wait()
+
+    def left_behind(self) -> list[int]:
+        """The process groups of former runs in which somebody is still alive."""
+        return [group for group in self._groups[:-1] if _signal_group(group, 0)]
+
+    def _signal(self, number: int) -> None:
+        _signal_group(self._running().pid, number)
+
+    def _running(self) -> asyncio.subprocess.Process:
+        if self._process is None:
+            raise RuntimeError(f"{self.name} was not started")
+        return self._process
+
+
+class Field:
+    """All of them: three servers, two cores, two services."""
+
+    def __init__(self, folder: Path, stack: Stack) -> None:
+        self.stack = stack
+        self.folder = folder
+        env = _environment(stack.env())
+        self.ports = {name: _free_port() for name in ("core-1", "core-2")}
+        cores = [
+            ArmkaVictim(name, ["core", "--port", str(port)], env, folder / f"{name}.log")
+            for name, port in self.ports.items()
+        ]
+        services = [
+            ArmkaVictim(name, ["service", "tabular-parser"], env, folder / f"{name}.log")
+            for name in ("service-1", "service-2")
+        ]
+        self.commands = [*cores, *services]
+        servers = [ServerVictim(server) for server in stack.servers]
+        self.victims: dict[str, Victim] = {v.name: v for v in (*servers, *cores, *services)}
+        self._env = env
+
+    @property
+    def urls(self) -> list[str]:
+        """The API of each core."""
+        return [f"http://127.0.0.1:{port}" for port in self.ports.values()]
+
+    async def begin(self) -> None:
+        """Migrate, start the commands, and wait until both cores have all they need."""
+        migration = ArmkaVictim("migrate", ["migrate"], self._env, self.folder / "migrate.log")
+        if (status := await migration.run()) != 0:
+            raise RuntimeError(f"armka migrate ended with {status}: {migration.log.read_text()}")
+        for command in self.commands:
+            await command.start()
+        async with asyncio.timeout(_START_SECONDS), httpx.AsyncClient(trust_env=False) as http:
+            for url in self.urls:
+                while not await _serves(http, url):
+                    await asyncio.sleep(_LOOK_SECONDS)
+
+    async def end(self) -> None:
+        """Leave nothing of the commands."""
+        await asyncio.gather(*(command.end() for command in self.commands))
+
+
+@contextlib.asynccontextmanager
+async def running(folder: Path) -> AsyncIterator[Field]:
+    """The whole field, for the time of the block."""
+    async with Stack(folder / "servers") as stack:
+        field = Field(folder, stack)
+        try:
+            await field.begin()
+            yield field
+        finally:
+            for victim in field.victims.values():
+                victim.thaw()
+            await field.end()
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """False where nobody is left in it."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def _serves(http: httpx.AsyncClient, url: str) -> bool:
+    with contextlib.suppress(httpx.HTTPError):
+        answer = (await http.get(f"{url}/healthcheck")).json()
+        return bool(answer.get("nats") == "connected")
+    return False
+
+
+def _environment(servers: Mapping[str, str]) -> dict[str, str]:
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    paths = os.pathsep.join(entry for entry in sys.path if entry)
+    return inherited | dict(servers) | SETTINGS | {"PYTHONPATH": paths}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
