@@ -9,6 +9,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 
@@ -95,7 +96,7 @@ class ArmkaVictim(Victim):
         self._arguments = arguments
         self._env = env
         self._process: asyncio.subprocess.Process | None = None
-        self._groups: list[int] = []
+        self._orphans: list[_Alive] = []
 
     async def start(self) -> None:
         """See `Victim.start`."""
@@ -105,7 +106,6 @@ class ArmkaVictim(Victim):
                 env=self._env, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output,
                 start_new_session=True,
             )  # fmt: skip
-        self._groups.append(self._process.pid)
 
     async def stop(self) -> None:
         """See `Victim.stop`."""
@@ -129,14 +129,15 @@ class ArmkaVictim(Victim):
         if process.returncode is not None:
             self.unforeseen.append(f"{self.name} had ended by itself ({process.returncode})")
             return
+        self._orphans += _children(process.pid)
         process.kill()
 
     def freeze(self) -> None:
-        """With its children."""
+        """See `Victim.freeze`."""
         self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """With its children."""
+        """See `Victim.thaw`."""
         self._signal(signal.SIGCONT)
 
     async def end(self) -> None:
@@ -150,11 +151,12 @@ class ArmkaVictim(Victim):
         return await self._running().wait()
 
     def left_behind(self) -> list[int]:
-        """The process groups of former runs in which somebody is still alive."""
-        return [group for group in self._groups[:-1] if _signal_group(group, 0)]
+        """The children of killed runs that are still alive."""
+        return [child.pid for child in self._orphans if child == _alive(child.pid)]
 
     def _signal(self, number: int) -> None:
-        _signal_group(self._running().pid, number)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._running().pid, number)
 
     def _running(self) -> asyncio.subprocess.Process:
         if self._process is None:
@@ -219,13 +221,26 @@ async def running(folder: Path) -> AsyncIterator[Field]:
             await field.end()
 
 
-def _signal_group(group: int, number: int) -> bool:
-    """False where nobody is left in it."""
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    return True
+class _Alive(NamedTuple):
+    """A process; the moment of its start tells it from a later one of the same pid."""
+
+    pid: int
+    started: str
+
+
+def _alive(pid: int) -> _Alive | None:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        state, *numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return None if state == "Z" else _Alive(pid, numbers[18])
+    return None
+
+
+def _children(pid: int) -> list[_Alive]:
+    """Where the system tells (Linux)."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        pids = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [child for each in pids if (child := _alive(int(each)))]
+    return []
 
 
 async def _serves(http: httpx.AsyncClient, url: str) -> bool:

@@ -95,15 +95,20 @@ def crowd(
     apart(lambda: administer(postgres, f"drop database {name} with (force)"))
 
 
-@pytest.fixture(params=["stale", "fresh"])
+@pytest.fixture(params=["stale", "fresh", "generic"])
 async def connection(
     crowd: tuple[str, str], postgres: PostgresServer, request: pytest.FixtureRequest
 ) -> AsyncIterator[asyncpg.Connection]:
-    """A connection as the core makes them, in a transaction that is undone."""
+    """A connection as the core makes them, in a transaction that is undone.
+
+    `generic`: with the plans that PostgreSQL may settle on after five executions.
+    """
+    mode = "force_generic_plan" if request.param == "generic" else "auto"
     opened = await asyncpg.connect(
-        postgres.database_url(crowd[0]), server_settings={"jit": "off", "random_page_cost": "1.1"}
+        postgres.database_url(crowd[0]),
+        server_settings={"jit": "off", "random_page_cost": "1.1", "plan_cache_mode": mode},
     )
-    if request.param == "fresh":
+    if request.param != "stale":
         await opened.execute("analyze")
     undone = opened.transaction()
     await undone.start()

@@ -28,7 +28,7 @@ def core(
     from armka.core.errors import SettingsInvalid
 
     settings = _settings()
-    logging.configure()
+    logging.configure(debug=settings.exchange.debug)
     try:
         bound = assembly.listening_socket(settings, host, port)
     except SettingsInvalid as error:

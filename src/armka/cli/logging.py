@@ -8,9 +8,12 @@ import structlog
 from structlog.typing import Processor
 
 
-def configure() -> None:
-    """JSON lines where stderr is no terminal, plain text on one; LOG_LEVEL sets the level."""
-    name = os.environ.get("LOG_LEVEL", "INFO").upper()
+def configure(*, debug: bool = False) -> None:
+    """JSON lines where stderr is no terminal, plain text on one.
+
+    LOG_LEVEL sets the level; where it is not set, `debug` asks for DEBUG instead of INFO.
+    """
+    name = os.environ.get("LOG_LEVEL", "DEBUG" if debug else "INFO").upper()
     level = logging.getLevelNamesMapping().get(name, logging.INFO)
     structlog.configure(
         processors=[

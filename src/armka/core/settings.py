@@ -81,7 +81,7 @@ class ExchangeSettings(BaseSettings):
         description="The mapping cycle looks at least so often.",
     )
     result_max_bytes: int = Field(
-        default=128 * 1024 * 1024,
+        default=48 * 1024 * 1024,
         gt=0,
         validation_alias="RESULT_MAX_BYTES",
         description="A larger result file is invalid.",

@@ -44,7 +44,7 @@ class ServiceSettings(BaseSettings):
         default=100 * _MEBIBYTE, ge=1, description="Largest source file that is fetched."
     )
     max_result_bytes: int = Field(
-        default=128 * _MEBIBYTE, ge=1, description="Largest result file that is stored."
+        default=48 * _MEBIBYTE, ge=1, description="Largest result file that is stored."
     )
     jobs_per_child: int = Field(
         default=100, ge=1, description="Files after which a child process is replaced."

@@ -215,8 +215,10 @@ create function recognition_job_may_move(from_status text, to_status text) retur
     );
 
 -- Once a statement, with both images of the rows: refuses illegal moves, writes the events, wakes the mapping cycle.
-create function recognition_job_moved() returns trigger language plpgsql as $$
+-- Its plan is kept, and made when a batch was small: a nested loop over both images would cost the square of a large one.
+create function recognition_job_moved() returns trigger language plpgsql set enable_nestloop = off as $$
 declare
+    known_cause text := coalesce(nullif(current_setting('armka.cause', true), ''), 'sql by ' || current_user);
     illegal text;
     mappable boolean;
 begin
@@ -228,10 +230,9 @@ begin
         insert into recognition_job_event (recognition_job_id, from_status, to_status, cause)
         select id, from_status, to_status,
             case
-                when from_status = 'queued' and to_status <> 'published'
-                    and current_setting('armka.cause', true) = 'result'
+                when from_status = 'queued' and to_status <> 'published' and known_cause = 'result'
                     then 'result before the publication was recorded'
-                else coalesce(nullif(current_setting('armka.cause', true), ''), 'sql by ' || current_user)
+                else known_cause
             end
         from move
         order by id

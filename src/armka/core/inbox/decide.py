@@ -75,6 +75,7 @@ def decide(envelope: Envelope, msg_id: str | None, job: Job | None, bucket: str)
     """Decide about one envelope and move `job` on accordingly."""
     if job is None:
         return Reject("unknown_job", f"no job {envelope.job_id}", envelope.job)
+    # As text first: in its usual spelling the id need not be parsed.
     if envelope.file_id != str(job.file_id) and envelope.file != job.file_id:
         return Reject(
             "foreign_file", f"names file {envelope.file_id}, the job is about {job.file_id}", job.id
