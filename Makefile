@@ -2,6 +2,7 @@
 
 VENV    := .venv
 SMOKE   := .venv-smoke
+BENCH   := .venv-bench
 PY      := $(VENV)/bin/python
 PYTHON  ?=
 ARGS    ?=
@@ -19,7 +20,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
+.PHONY: help demo test soak bench mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +31,15 @@ demo: $(VENV)/.demo ## Real documents all the way through, on servers started fo
 test: $(VENV)/.dev ## The whole suite, then `make smoke` (ARGS: passed on to pytest)
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 	@$(MAKE) --no-print-directory smoke
+
+soak: $(VENV)/.dev ## Documents pass while everything is killed, frozen, restarted; then a reckoning (SEED=, ARGS=--help)
+	$(PY) -m chaos $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
+	@$(BENCH)/bin/python -m bench $(ARGS)
+
+mutants: $(VENV)/.dev ## Every deliberate fault of the core against every scenario: which see it (about half an hour)
+	$(PY) -m pytest tests/conformance/matrix.py -n $(WORKERS) -rP $(ARGS)
 
 smoke: $(VENV)/.made ## The tests marked `smoke`, on the newest Python present
 	@if [ "$$($(PY) -V)" = "$$($(NEWEST) -V)" ]; then \
@@ -61,7 +71,8 @@ format: $(VENV)/.dev ## Mend what the linter can mend, then format
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
-# Names, versions, hashes; never an index. The other files only select from dev.txt, so nothing is pinned twice.
+# Names, versions, hashes; never an index. The other files only select from dev.txt, so nothing is pinned twice; of all
+# files bench.txt alone adds packages of its own, the peers.
 LOCK   = $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
          --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
 SELECT = $(LOCK) --no-annotate --constraint requirements/dev.txt
@@ -71,9 +82,11 @@ lock: $(VENV)/.dev ## Pin the requirements again after a change of pyproject.tom
 	$(SELECT) --all-extras --group build --output-file requirements/demo.txt
 	$(SELECT) --extra core --output-file requirements/core.txt
 	$(SELECT) --extra tabular --output-file requirements/tabular.txt
+	$(SELECT) --extra core --extra stack --group bench --output-file requirements/bench.txt
 
 reference: $(VENV)/.dev ## The generated pages of docs/reference
 	$(PY) tools/reference.py > docs/reference/settings.md
+	PYTHONPATH=src $(PY) -m tests.conformance.page > docs/reference/scenarios.md
 
 dist: $(VENV)/.dev ## A wheel and an sdist in dist/
 	$(PY) -m hatchling build --target sdist --target wheel
@@ -82,8 +95,8 @@ system-deps: ## Check what the machine itself must bring
 	@PYTHON="$(PYTHON)" tools/system-deps
 
 clean: ## Remove what these commands have made
-	rm -rf $(VENV) $(SMOKE) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(SMOKE) $(BENCH) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests chaos -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environments. A stamp is younger than what was installed from; a changed lock or pyproject.toml installs again.
 
@@ -111,4 +124,12 @@ $(SMOKE)/.test: requirements/test.txt pyproject.toml
 	@$(NEWEST) -m venv --clear $(SMOKE)
 	@$(SMOKE)/bin/python $(INSTALL) requirements/test.txt
 	@$(SMOKE)/bin/python $(PROJECT)
+	@touch $@
+
+$(BENCH)/.made: requirements/bench.txt pyproject.toml
+	@python=$$(tools/find-python $(PYTHON)) && \
+	    echo "Making $(BENCH) with $$python and installing the locked packages" && \
+	    "$$python" -m venv --clear $(BENCH)
+	@$(BENCH)/bin/python $(INSTALL) requirements/bench.txt
+	@$(BENCH)/bin/python $(PROJECT)
 	@touch $@

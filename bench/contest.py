@@ -43,14 +43,20 @@ class Round:
     """What one contestant did in one round."""
 
     jobs: int
+    enqueue_seconds: float
     seconds: float
     cost: Cost
     resident_mib: float
 
     @property
     def rate(self) -> float:
-        """Jobs a second."""
+        """Jobs a second, from the moment when all of them are there."""
         return self.jobs / self.seconds
+
+    @property
+    def whole_rate(self) -> float:
+        """Jobs a second, from the first enqueue on."""
+        return self.jobs / (self.enqueue_seconds + self.seconds)
 
 
 async def play(stage: Stage, contestant: Contestant) -> Round:
@@ -65,7 +71,9 @@ async def play(stage: Stage, contestant: Contestant) -> Round:
             postgres=[stage.postgres.pid],
             others=[process.pid for process in processes[1:]] + [stage.nats.pid],
         )
+        enqueued = time.perf_counter()
         await contestant.enqueue(connection, contestant.jobs)
+        enqueue_seconds = time.perf_counter() - enqueued
         await meter.start()
         began = time.perf_counter()
         await until_idle(connection, contestant.is_busy, processes)
@@ -74,7 +82,8 @@ async def play(stage: Stage, contestant: Contestant) -> Round:
         done = await connection.fetchval(contestant.ended_well)
         if done != contestant.jobs + WARM_UP_JOBS:
             raise RoundFailed(f"{contestant.name}: only {done} of the jobs ended well")
-        return Round(contestant.jobs, seconds, cost, resident_mib(processes[0].pid))
+        resident = resident_mib(processes[0].pid)
+        return Round(contestant.jobs, enqueue_seconds, seconds, cost, resident)
 
 
 async def load_jobs(connection: Driver, count: int) -> None:

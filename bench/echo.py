@@ -110,7 +110,7 @@ async def main(url: str) -> None:
     """Serve until the connection ends."""
     where = urlsplit(url)
     loop = asyncio.get_running_loop()
-    _, echo = await loop.create_connection(Echo, where.hostname, where.port)
+    _, echo = await loop.create_connection(Echo, where.hostname or "", where.port or 0)
     await echo.closed.wait()
 
 

@@ -25,8 +25,8 @@ def samples() -> dict[str, Path]:
 
 async def soak(settings: Soak, folder: Path) -> Report:
     """Start everything in `folder`, run, end everything."""
-    async with processes.running(folder) as field:
-        return await run(settings, field)
+    async with processes.running(folder) as cast:
+        return await run(settings, cast)
 
 
 def main() -> int:
@@ -59,7 +59,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=8.0, help="length of the storm")
     parser.add_argument("--files", type=int, default=2400, help="documents to send in the storm")
     parser.add_argument("--faults", type=int, default=63, help="faults; 21 are one of each kind")
-    parser.add_argument("--longest", type=float, default=12.0, help="longest fault, seconds")
+    parser.add_argument("--longest", type=float, default=20.0, help="longest fault, seconds")
     parser.add_argument("--report", type=Path, help="write the report there, as JSON")
     parser.add_argument("--data", type=Path, help="keep the servers' data and all logs there")
     return parser.parse_args()

@@ -1,11 +1,11 @@
-"""The bank's systems, played: uploads at a steady pace, repeated until they are confirmed, and a clerk
-who tries failed files again. What they were told is the one log that no fault can touch.
+"""The bank's systems, played: uploads, repeated until they are confirmed, and a clerk who tries
+failed files again. What they were told is the one log that no fault can touch.
 """
 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -18,6 +18,7 @@ CLIENT_SECONDS = 15.0
 _LONGEST_PAUSE_SECONDS = 2.0
 _TRIES = 60
 _IMPATIENT = 0.15
+_BURST_SECONDS = 0.7
 _CLERK_SECONDS = 1.0
 _PAGE = 200
 
@@ -64,17 +65,29 @@ class Sending:
         return self.tries[0].at
 
 
-def sendings(seed: int, samples: list[str], count: int, seconds: float) -> list[Sending]:
-    """What will be sent, when (seconds from the start of the storm), and how patiently."""
+def sendings(
+    seed: int, samples: list[str], count: int, seconds: float, moments: Sequence[float]
+) -> list[Sending]:
+    """What will be sent, when (seconds from the start of the storm), and how patiently.
+
+    Half of the documents come at any time; the others in bursts just before the `moments`, so that
+    a fault finds work in every hand.
+    """
     random = Random(f"{seed} documents")
+    dues = [
+        random.choice(moments) - random.uniform(0, _BURST_SECONDS)
+        if number % 2
+        else seconds * random.random()
+        for number in range(count)
+    ]
     return [
         Sending(
             ref=f"soak-{seed}-{number:06}",
             sample=random.choice(samples),
-            due=seconds * (number + random.random()) / count,
+            due=max(0.0, due),
             patience=1 if random.random() < _IMPATIENT else _TRIES,
         )
-        for number in range(count)
+        for number, due in enumerate(sorted(dues))
     ]
 
 
@@ -133,7 +146,7 @@ class Driver:
                 group.create_task(self.send(sending))
 
     async def clerk(self, expected: Mapping[str, Expected]) -> None:
-        """Try failed files again, for ever, where a quiet run of the same sample would not fail so."""
+        """Try failed files again, for ever, where a quiet run of the sample would not fail so."""
         while True:
             await asyncio.sleep(_CLERK_SECONDS)
             try:

@@ -1,4 +1,4 @@
-"""The processes under test, each behind the same few verbs: servers of the stack, cores, services."""
+"""The processes under test, each behind the same verbs: servers of the stack, cores, services."""
 
 import asyncio
 import contextlib
@@ -14,9 +14,11 @@ from typing import NamedTuple
 import httpx
 
 from armka.stack import Server, Stack
+from armka.stack.guard import children_of
+from armka.stack.identity import AS_IS, Command
+from armka.stack.supervised import Supervised
 
 _START_SECONDS = 60.0
-_STOP_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 
 # Short enough that a storm of minutes sees every timeout, long enough that a healthy exchange sees
@@ -47,7 +49,7 @@ class Victim(ABC):
         """In order, as an operator would; one that does not end is killed, and that is noted."""
 
     @abstractmethod
-    def kill(self) -> None:
+    async def kill(self) -> None:
         """As a power cut would."""
 
     @abstractmethod
@@ -74,7 +76,7 @@ class ServerVictim(Victim):
         """See `Victim.stop`."""
         await self._server.stop()
 
-    def kill(self) -> None:
+    async def kill(self) -> None:
         """See `Victim.kill`."""
         self._server.kill()
 
@@ -88,83 +90,70 @@ class ServerVictim(Victim):
 
 
 class ArmkaVictim(Victim):
-    """One `armka` command, in a process group of its own, logging to `folder/name.log`."""
+    """One `armka` command, logging to `folder/name.log`; it does not outlive this process."""
 
     def __init__(self, name: str, arguments: list[str], env: Mapping[str, str], log: Path) -> None:
         super().__init__(name)
         self.log = log
-        self._arguments = arguments
-        self._env = env
-        self._process: asyncio.subprocess.Process | None = None
+        argv = (sys.executable, "-m", "armka.cli", *arguments)
+        self._command = Command(argv, log.parent, log, tuple(env.items()), grace_seconds=60)
+        self._process: Supervised | None = None
         self._orphans: list[_Alive] = []
 
     async def start(self) -> None:
         """See `Victim.start`."""
-        with self.log.open("ab") as output:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "armka.cli", *self._arguments,
-                env=self._env, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output,
-                start_new_session=True,
-            )  # fmt: skip
+        self._process = Supervised(self.name, self._command.plan(AS_IS))
+        await self._process.started()
 
     async def stop(self) -> None:
         """See `Victim.stop`."""
-        process = self._running()
-        if process.returncode is not None:
-            self.unforeseen.append(f"{self.name} had ended by itself ({process.returncode})")
-            return
-        process.terminate()
-        try:
-            async with asyncio.timeout(_STOP_SECONDS):
-                if (status := await process.wait()) != 0:
-                    self.unforeseen.append(f"{self.name} answered SIGTERM with {status}")
-        except TimeoutError:
-            self.unforeseen.append(f"{self.name} did not end in {_STOP_SECONDS:.0f} s")
-            self._signal(signal.SIGKILL)
-            await process.wait()
+        self._must_run()
+        if (status := await self._running.stop()) != 0:
+            self.unforeseen.append(f"{self.name} answered SIGTERM with {status}")
 
-    def kill(self) -> None:
-        """Its children, if it has any, must notice by themselves."""
-        process = self._running()
-        if process.returncode is not None:
-            self.unforeseen.append(f"{self.name} had ended by itself ({process.returncode})")
-            return
-        self._orphans += _children(process.pid)
-        process.kill()
+    async def kill(self) -> None:
+        """See `Victim.kill`. Its children, if it has any, must notice by themselves."""
+        self._must_run()
+        self._orphans += _children(self._running.pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._running.pid, signal.SIGKILL)
+        await self._running.ended()
 
     def freeze(self) -> None:
         """See `Victim.freeze`."""
-        self._signal(signal.SIGSTOP)
+        self._running.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         """See `Victim.thaw`."""
-        self._signal(signal.SIGCONT)
-
-    async def end(self) -> None:
-        """Leave nothing of it."""
-        self._signal(signal.SIGKILL)
-        await self._running().wait()
+        self._running.signal(signal.SIGCONT)
 
     async def run(self) -> int:
         """Start it and wait for its end."""
         await self.start()
-        return await self._running().wait()
+        return await self._running.ended()
+
+    async def end(self) -> None:
+        """Leave nothing of it."""
+        if self._process is not None:
+            self._process.signal(signal.SIGKILL)
+            await self._process.ended()
 
     def left_behind(self) -> list[int]:
         """The children of killed runs that are still alive."""
         return [child.pid for child in self._orphans if child == _alive(child.pid)]
 
-    def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._running().pid, number)
+    def _must_run(self) -> None:
+        if (status := self._running.exit_status) is not None:
+            self.unforeseen.append(f"{self.name} had ended by itself ({status})")
 
-    def _running(self) -> asyncio.subprocess.Process:
+    @property
+    def _running(self) -> Supervised:
         if self._process is None:
             raise RuntimeError(f"{self.name} was not started")
         return self._process
 
 
-class Field:
+class Cast:
     """All of them: three servers, two cores, two services."""
 
     def __init__(self, folder: Path, stack: Stack) -> None:
@@ -199,7 +188,7 @@ class Field:
             await command.start()
         async with asyncio.timeout(_START_SECONDS), httpx.AsyncClient(trust_env=False) as http:
             for url in self.urls:
-                while not await _serves(http, url):
+                while not await _serves(http, url):  # noqa: ASYNC110 - another process answers
                     await asyncio.sleep(_LOOK_SECONDS)
 
     async def end(self) -> None:
@@ -208,21 +197,19 @@ class Field:
 
 
 @contextlib.asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[Field]:
-    """The whole field, for the time of the block."""
+async def running(folder: Path) -> AsyncIterator[Cast]:
+    """All of them, for the time of the block."""
     async with Stack(folder / "servers") as stack:
-        field = Field(folder, stack)
+        cast = Cast(folder, stack)
         try:
-            await field.begin()
-            yield field
+            await cast.begin()
+            yield cast
         finally:
-            for victim in field.victims.values():
-                victim.thaw()
-            await field.end()
+            await cast.end()
 
 
 class _Alive(NamedTuple):
-    """A process; the moment of its start tells it from a later one of the same pid."""
+    """A process; the moment of its start tells it from a later one of the same pid (Linux)."""
 
     pid: int
     started: str
@@ -236,11 +223,7 @@ def _alive(pid: int) -> _Alive | None:
 
 
 def _children(pid: int) -> list[_Alive]:
-    """Where the system tells (Linux)."""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        pids = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [child for each in pids if (child := _alive(int(each)))]
-    return []
+    return [child for each in children_of(pid) if (child := _alive(each))]
 
 
 async def _serves(http: httpx.AsyncClient, url: str) -> bool:
@@ -251,7 +234,9 @@ async def _serves(http: httpx.AsyncClient, url: str) -> bool:
 
 
 def _environment(servers: Mapping[str, str]) -> dict[str, str]:
-    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    inherited = {
+        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
+    }
     paths = os.pathsep.join(entry for entry in sys.path if entry)
     return inherited | dict(servers) | SETTINGS | {"PYTHONPATH": paths}
 

@@ -46,6 +46,8 @@ class Proxy:
         self._parts = urlsplit(url)
         self._server: asyncio.Server | None = None
         self._manners: list[tuple[Manner, Which]] = []
+        self._traps: list[tuple[bytes, Manner]] = []
+        self.tripped = asyncio.Event()
         self.delay_seconds = 0.0
         self.lines: list[Line] = []
         self.opened = 0
@@ -68,6 +70,10 @@ class Proxy:
             if manner is Manner.CUT:
                 line.end()
         return len(chosen)
+
+    def trap(self, words: bytes, manner: Manner) -> None:
+        """The next line whose client says these words is treated so, before they are passed on."""
+        self._traps.append((words, manner))
 
     def heal(self) -> None:
         """New connections pass."""
@@ -117,9 +123,8 @@ class Proxy:
         is_forth: bool,
     ) -> None:
         while piece := await reader.read(_PIECE_BYTES):
-            if is_forth and len(line.opening) < _PIECE_BYTES:
-                line.opening += piece
-                self._recognise(line)
+            if is_forth:
+                self._look(line, piece)
             if self.delay_seconds:
                 await asyncio.sleep(self.delay_seconds)
             if line.manner is Manner.CUT:
@@ -128,11 +133,17 @@ class Proxy:
                 writer.write(piece)
                 await writer.drain()
 
-    def _recognise(self, line: Line) -> None:
-        """A new line may be one of those that are treated, once it has said who it is."""
-        for manner, which in self._manners:
-            if which(line):
-                line.manner = manner
+    def _look(self, line: Line, piece: bytes) -> None:
+        """A line may be one of those that are treated, once it has said who it is; or trapped."""
+        if len(line.opening) < _PIECE_BYTES:
+            line.opening += piece
+            for manner, which in self._manners:
+                if which(line):
+                    line.manner = manner
+        for trap in [trap for trap in self._traps if trap[0] in piece]:
+            self._traps.remove(trap)
+            line.manner = trap[1]
+            self.tripped.set()
 
 
 @contextlib.asynccontextmanager

@@ -1,4 +1,5 @@
-"""What came of it: the sender's log against tables, event log and bucket. Pure: rows in, verdict out.
+"""What came of it: the sender's log against tables, event log and bucket. Pure: rows in, verdict
+out.
 
 Every document that was sent falls into one class (the names are those of Jepsen's queue checker):
 

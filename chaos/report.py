@@ -1,5 +1,6 @@
 """The account of a soak, as text and as JSON."""
 
+import itertools
 import json
 import math
 from collections import Counter
@@ -13,11 +14,12 @@ from chaos.schedule import Fault
 
 # A fault is blamed for what the senders felt until so long after it was healed.
 _BLAME_SECONDS = 20.0
+_SHOWN = 50
 
 
 @dataclass(frozen=True)
 class Inflicted:
-    """A fault as it was: Unix times of its begin, and of the moment when the victim was whole again."""
+    """A fault as it was: Unix times of its begin, and of when the victim was whole again."""
 
     fault: Fault
     begun: float
@@ -36,6 +38,7 @@ class Report:
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     spreads: dict[str, dict[str, float]] = field(default_factory=dict)
     notes: dict[str, int] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
 
     def take(self, reckoning: Reckoning) -> None:
@@ -65,7 +68,8 @@ class Report:
             *(_spread(name, spread) for name, spread in self.spreads.items()),
             "",
             f"violations   {len(self.violations)}",
-            *(f"  {violation}" for violation in self.violations[:50]),
+            *(f"  {violation}" for violation in self.violations[:_SHOWN]),
+            *(f"remark       {remark}" for remark in self.remarks[:_SHOWN]),
         ]
         return "\n".join(parts)
 
@@ -96,14 +100,14 @@ def unavailability(fault: Inflicted, confirmed: Sequence[float]) -> float:
     until = fault.healed + _BLAME_SECONDS
     touching = [
         after - before
-        for before, after in zip(confirmed, confirmed[1:], strict=False)
+        for before, after in itertools.pairwise(confirmed)
         if after >= fault.begun and before <= until
     ]
     return max(touching, default=0.0)
 
 
 def recovery(fault: Inflicted, ended: Sequence[tuple[float, float]]) -> float | None:
-    """From the heal to the first end of a document that was sent after it; `ended`: (sent, ended)."""
+    """From the heal to the first end of a document sent after it; `ended`: (sent, ended)."""
     ends = [end for sent, end in ended if sent >= fault.healed]
     return min(ends) - fault.healed if ends else None
 

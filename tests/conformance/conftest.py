@@ -1,16 +1,18 @@
 """Stages: one for each set of settings that scenarios share, and one of a test's own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from uuid import uuid4
 
+import asyncpg
 import pytest
 
 from armka.conformance.scenario import Scenario
 from armka.conformance.target import Power
 from armka.stack import NatsServer, ObjectServer, PostgresServer
-from tests.conformance.stage import QUICK, REAL_CORE, Stage
+from tests.conformance.mutants.mutant import Mutant
+from tests.conformance.stage import QUICK, Stage
 from tests.servers import administer, apart
 
 Settings = Mapping[str, float | str]
@@ -61,6 +63,14 @@ def standing(
     apart(stop)
 
 
+async def _execute(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
 MakeStage = Callable[..., Awaitable[Stage]]
 
 
@@ -75,18 +85,22 @@ async def make_stage(
     stages: list[Stage] = []
 
     async def make(
-        settings: Settings, powers: frozenset[Power], program: Sequence[str] = REAL_CORE
+        settings: Settings,
+        powers: frozenset[Power],
+        mutant: Mutant | None = None,
     ) -> Stage:
-        folder = tmp_path / str(len(stages))
+        folder = tmp_path / uuid4().hex
         folder.mkdir()
-        database = await new_database(postgres, database_template)
+        url = await new_database(postgres, database_template)
+        if mutant and mutant.database:
+            await _execute(url, mutant.database)
         nats = NatsServer(folder / "nats", fsync=False)
         objects = object_store_server
         if Power.STOP_OBJECTS in powers:
             objects = ObjectServer(folder / "s3")
             await objects.start()
         await nats.start()
-        stage = Stage(folder, database, nats, objects, settings, program)
+        stage = Stage(folder, url, nats, objects, settings, mutant.id if mutant else None)
         stages.append(stage)
         await stage.start_core()
         return stage

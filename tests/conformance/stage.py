@@ -3,10 +3,10 @@
 import contextlib
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
+import socket
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from armka.conformance.target import Power, Target
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.stack import NatsServer, ObjectServer
-from armka.stack.ports import free_ports
+from tests.conformance import cores
 from tests.world import until
 
 # The suite is in a hurry.
@@ -25,7 +25,6 @@ QUICK: Mapping[str, float | str] = {
     "MAPPING_POLL_SECONDS": 0.5,
     "WATCHDOG_PERIOD_SECONDS": 0.5,
 }
-REAL_CORE = ("-m", "armka.cli")
 SHARED_POWERS = frozenset({Power.HEALTH, Power.RETRY, Power.SUPERUSER})
 
 
@@ -33,24 +32,29 @@ SHARED_POWERS = frozenset({Power.HEALTH, Power.RETRY, Power.SUPERUSER})
 class CoreProcess:
     """A running core."""
 
-    process: subprocess.Popen[bytes]
+    process: BaseProcess
     url: str
     log: Path
 
     async def ended(self) -> int:
         """Its exit code."""
-        return int(await until(self._status, seconds=40)) - 1000
+        await until(self._has_ended, seconds=40)
+        return int(self.process.exitcode or 0)
 
-    async def _status(self) -> int | None:
-        status = self.process.poll()
-        return None if status is None else status + 1000
+    async def _has_ended(self) -> bool:
+        return self.process.exitcode is not None
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        if self.process.pid is not None and self.process.exitcode is None:
+            os.kill(self.process.pid, number)
 
     async def ready(self) -> None:
         """Return when it serves, and has its connection where it wants one."""
         await until(self._takes_part)
 
     async def _takes_part(self) -> bool:
-        assert self.process.poll() is None, self.log.read_text()
+        assert self.process.exitcode is None, self.log.read_text()
         with contextlib.suppress(httpx.HTTPError):
             async with httpx.AsyncClient(trust_env=False, timeout=2) as http:
                 health = await http.get(f"{self.url}/healthcheck")
@@ -60,14 +64,14 @@ class CoreProcess:
 
 @dataclass
 class Stage:
-    """Servers and cores; bound to no event loop. `program`: how Python is told to run a core."""
+    """Servers and cores; bound to no event loop. `mutant`: the fault of its cores."""
 
     folder: Path
     database_url: str
     nats: NatsServer
     objects: ObjectServer
     settings: Mapping[str, float | str]
-    program: Sequence[str] = REAL_CORE
+    mutant: str | None = None
     cores: list[CoreProcess] = field(default_factory=list)
 
     def target(self, powers: frozenset[Power], patience_seconds: float = 20.0) -> Target:
@@ -84,22 +88,16 @@ class Stage:
 
     async def start_core(self) -> None:
         """See Operator."""
-        (port,) = free_ports(1)
-        log = self.folder / f"core{len(self.cores)}.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(  # noqa: ASYNC220 - returns at once, and belongs to no loop
-                [sys.executable, *self.program, "core", "--port", str(port)],
-                env=self._environment(),
-                stdout=output,
-                stderr=output,
-            )
+        port = _free_port()
+        log = self.folder / f"core-{port}.log"
+        arguments = ("core", "--port", str(port))
+        process = cores.start(arguments, self._environment(), log, self.mutant)
         core = CoreProcess(process, f"http://127.0.0.1:{port}", log)
         self.cores.append(core)
         await core.ready()
 
     def _environment(self) -> dict[str, str]:
         base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        base["PYTHONPATH"] = os.pathsep.join(sys.path)
         servers = self.nats.env() | self.objects.env() | {"DATABASE_URL": self.database_url}
         return base | servers | self._told()
 
@@ -108,16 +106,16 @@ class Stage:
 
     async def stop_cores(self) -> list[int]:
         """See Operator."""
-        cores, self.cores = self.cores, []
-        for core in cores:
-            core.process.send_signal(signal.SIGTERM)
-        return [await core.ended() for core in cores]
+        running, self.cores = self.cores, []
+        for core in running:
+            core.signal(signal.SIGTERM)
+        return [await core.ended() for core in running]
 
     async def kill_cores(self) -> None:
         """See Operator."""
-        cores, self.cores = self.cores, []
-        for core in cores:
-            core.process.kill()
+        running, self.cores = self.cores, []
+        for core in running:
+            core.signal(signal.SIGKILL)
             await core.ended()
 
     async def stop_nats(self) -> None:
@@ -157,4 +155,10 @@ class Stage:
 
     def said(self) -> str:
         """The logs of all cores, for a failure's report."""
-        return "\n".join(log.read_text() for log in sorted(self.folder.glob("core*.log")))
+        return "\n".join(log.read_text() for log in sorted(self.folder.glob("core-*.log")))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -13,15 +13,14 @@ import asyncpg
 import pytest
 
 from armka.core.database.queries import load
+from armka.core.files.listing import FileFilter
+from armka.core.jobs.states import FileStatus
 from armka.stack import PostgresServer
 from tests.servers import administer, apart
 
 OUTBOX, INBOX = load("armka.core.outbox"), load("armka.core.inbox")
-WATCHDOG, MAPPING, FILES = (
-    load("armka.core.watchdog"),
-    load("armka.core.mapping"),
-    load("armka.core.files"),
-)
+WATCHDOG, MAPPING = load("armka.core.watchdog"), load("armka.core.mapping")
+FILES, JOBS = load("armka.core.files"), load("armka.core.jobs")
 
 MANY = 100_000
 BATCH = 100
@@ -232,8 +231,23 @@ async def test_the_mapping_reads_what_it_maps(connection: asyncpg.Connection) ->
 
 
 async def test_the_lists_read_a_page(connection: asyncpg.Connection) -> None:
-    """First page and a later one, with and without a status."""
+    """First page and a later one, with and without a status or a client."""
     moment = await connection.fetchval("select now()")
-    for status in (None, "ERROR", "DONE", "PROCESSING"):
+    filters = [FileFilter(status=status) for status in FileStatus]
+    for wanted in (FileFilter(), FileFilter(client_ref="7"), *filters):
+        statement, is_all = wanted.index()
+        assert is_all
         for after in ((None, None), (moment, uuid4())):
-            assert await touched(connection, FILES.page, *after, status, BATCH) <= BOUND
+            values = (*after, *wanted.values(), BATCH, BATCH)
+            assert await touched(connection, statement, *values) <= BOUND
+            assert await touched(connection, JOBS.look, *after, *[None] * 7, BATCH, BATCH) <= BOUND
+    files = [row["id"] for row in await connection.fetch("select id from stored_file limit 100")]
+    assert await touched(connection, FILES.files, files) <= BOUND
+    assert await touched(connection, FILES.statuses, files) <= BOUND
+
+
+async def test_an_upload_reads_its_like(connection: asyncpg.Connection) -> None:
+    """Earlier files with the same bytes are found by their digest."""
+    values = (uuid4(), uuid4(), "arm-ka", "uploads/new", 1, "0" * 64, "a.xlsx", "XLSX", "tabular")
+    keyed = (None, "files", "key", 0, "digest")
+    assert await touched(connection, FILES.register_upload, *values, *keyed) <= BOUND

@@ -27,7 +27,7 @@ def core(
     from armka.core import assembly
     from armka.core.errors import SettingsInvalid
 
-    settings = _settings()
+    settings = read_or_refuse()
     logging.configure(debug=settings.exchange.debug)
     try:
         bound = assembly.listening_socket(settings, host, port)
@@ -50,7 +50,7 @@ def migrate() -> None:
     from armka.core.database import migrations
     from armka.core.errors import CoreError
 
-    settings = _settings()
+    settings = read_or_refuse()
     try:
         applied = asyncio.run(migrations.migrate(settings.database.url.get_secret_value()))
     except (CoreError, OSError) as error:
@@ -62,7 +62,8 @@ def migrate() -> None:
         typer.echo("the schema is up to date")
 
 
-def _settings() -> "Settings":
+def read_or_refuse() -> "Settings":
+    """The settings, or the end of the command with every problem named."""
     from armka.core.errors import SettingsInvalid
     from armka.core.settings import read_settings
 

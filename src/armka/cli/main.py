@@ -4,7 +4,7 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import core, files, jobs, service, upload
+from armka.cli import core, doctor, files, jobs, service, upload
 
 app = typer.Typer(
     name="armka",
@@ -49,6 +49,7 @@ def _add(name: str) -> None:
 
 app.command("core")(core.core)
 app.command("migrate")(core.migrate)
+app.command("doctor")(doctor.doctor)
 app.command("service")(service.service)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")

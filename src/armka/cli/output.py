@@ -19,6 +19,9 @@ _STATUS_STYLES = {
     "timeout": "red",
     "dlq": "red",
     "REFUSED": "red",
+    "ok": "green",
+    "drift": "red",
+    "unreached": "red",
 }
 
 

@@ -4,6 +4,7 @@ them in order.
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import socket
 from collections.abc import AsyncIterator, Callable, Generator
@@ -18,14 +19,14 @@ from armka.contract.subjects import CORE_RESULTS
 from armka.core.database import listener
 from armka.core.database.listener import Listener
 from armka.core.database.pool import Database
+from armka.core.doctor.broker import Broker
+from armka.core.doctor.doctor import Doctor
 from armka.core.errors import SettingsInvalid
-from armka.core.files.attempts import Attempts
-from armka.core.files.store import Files
+from armka.core.files.bulk import BulkAttempts
 from armka.core.files.sweep import Sweep
-from armka.core.files.uploads import Uploads
 from armka.core.http.app import Parts, create_app
+from armka.core.http.health import LoopHealth
 from armka.core.inbox.receiver import Inbox
-from armka.core.jobs.store import Jobs
 from armka.core.loop import Loop
 from armka.core.mapping.mapper import Mapper, MappingConfig
 from armka.core.outbox.publisher import Outbox, OutboxConfig
@@ -38,6 +39,10 @@ from armka.objects.store import ObjectStore
 log = structlog.get_logger(__name__)
 
 _HTTP_GRACE_SECONDS = 10
+# A cycle that runs for so long does not come back; those that walk through everything may.
+_STUCK_SECONDS = 300.0
+_PATIENT = frozenset({"sweep", "doctor"})
+_GC_OBJECTS = 50_000
 
 
 class Core:
@@ -47,22 +52,51 @@ class Core:
         self._settings = settings
         self._database = Database(settings.database)
         self._objects = ObjectStore(settings.objects)
+        self._bulk = BulkAttempts(self._database)
         self._loops: list[Loop] = []
         self._nats: Connection | None = None
+        self._draining = False
+        self._doctor: Doctor | None = None
+        exchange = settings.exchange
+        self._parts = Parts(
+            database=self._database,
+            objects=self._objects,
+            bulk=self._bulk,
+            vitals=self,
+            upload_limit=exchange.upload_max_bytes,
+            token=exchange.api_token.get_secret_value() if exchange.api_token else None,
+        )
 
     def app(self) -> FastAPI:
         """The ASGI application; the loops run for its lifetime."""
-        exchange = self._settings.exchange
-        parts = Parts(
-            files=Files(self._database),
-            uploads=Uploads(self._database, self._objects),
-            attempts=Attempts(self._database),
-            jobs=Jobs(self._database),
-            upload_limit=exchange.upload_max_bytes,
-            token=exchange.api_token.get_secret_value() if exchange.api_token else None,
-            health=self.health,
+        return create_app(self._parts, version("arm-ka"), lambda _app: self.running())
+
+    def begin_draining(self) -> None:
+        """Be no longer ready, and let long polls go."""
+        self._draining = True
+        self._parts.stop_waiting()
+
+    def is_draining(self) -> bool:
+        """Whether this process is about to end."""
+        return self._draining
+
+    def nats_is_live(self) -> bool:
+        """Whether NATS is connected, or not wanted (N2)."""
+        return not self._settings.exchange.nats_enabled or (
+            self._nats is not None and self._nats.is_live
         )
-        return create_app(parts, version("arm-ka"), lambda _app: self.running())
+
+    def loops(self) -> list[LoopHealth]:
+        """How the loops are."""
+        return [
+            LoopHealth(
+                name=loop.name,
+                is_alive=loop.name in _PATIENT or loop.seconds_in_cycle < _STUCK_SECONDS,
+                is_ok=loop.state == "ok",
+                seconds_since_cycle=loop.seconds_since_cycle,
+            )
+            for loop in self._loops
+        ]
 
     def health(self) -> dict[str, Any]:
         """What this process knows about itself without asking anybody."""
@@ -78,6 +112,7 @@ class Core:
             "version": version("arm-ka"),
             "nats": nats,
             "loops": {loop.name: loop.state for loop in self._loops},
+            "doctor": self._doctor.summary() if self._doctor else None,
         }
 
     @contextlib.asynccontextmanager
@@ -116,7 +151,13 @@ class Core:
             "watchdog", Watchdog(WatchdogConfig.of(settings.exchange), self._database).run_once
         )
         sweep = Sweep(self._database, self._objects, settings.exchange.sweep_grace_seconds)
-        self._loops = [publishing, receiving, mapping, watching, Loop("sweep", sweep.run_once)]
+        self._doctor = Doctor(
+            settings.exchange, self._database, self._objects, Broker(connection, subjects)
+        )
+        bulk = Loop("bulk", self._bulk.run_once)
+        self._bulk.on_begin(bulk.wake)
+        slow = [bulk, Loop("sweep", sweep.run_once), Loop("doctor", self._doctor.run_once)]
+        self._loops = [publishing, receiving, mapping, watching, *slow]
         connection.on_connect(_waker(publishing))
         hints = Listener(
             settings.database,
@@ -190,21 +231,33 @@ class _Server(uvicorn.Server):
         yield
 
 
+def _settle_memory() -> None:
+    """What is built by now lives as long as the process: the collector need not walk it again, and
+    the messages of a batch are no reason to look for cycles.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GC_OBJECTS)
+
+
 async def serve(settings: Settings, bound: socket.socket, stop: asyncio.Event) -> None:
     """Run a core on a bound socket until `stop` is set, then drain it."""
+    core = Core(settings)
     config = uvicorn.Config(
-        Core(settings).app(),
+        core.app(),
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=_HTTP_GRACE_SECONDS,
         server_header=False,
     )
     server = _Server(config)
+    _settle_memory()
     host, port = bound.getsockname()[:2]
     serving = asyncio.create_task(server.serve(sockets=[bound]))
     log.info("core listens", url=f"http://{host}:{port}")
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+    core.begin_draining()
     server.should_exit = True
     stopping.cancel()
     await serving

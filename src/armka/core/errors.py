@@ -6,7 +6,14 @@ CoreError
 +-- FileNotFound
 +-- JobNotFound
 +-- AttemptUnderWay
++-- FileWithdrawn
 +-- UploadRefused
++-- KeyReused
++-- NothingRead
++-- SourceMissing
++-- MessageNotFound
++-- OperationNotFound
++-- BulkTooLarge
 """
 
 from uuid import UUID
@@ -64,3 +71,64 @@ class UploadRefused(CoreError):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+class FileWithdrawn(CoreError):
+    """The file was withdrawn: nothing new begins with it before it is restored."""
+
+    def __init__(self, file_id: UUID) -> None:
+        super().__init__(f"file {file_id} is withdrawn: restore it first")
+        self.file_id = file_id
+
+
+class KeyReused(CoreError):
+    """The `Idempotency-Key` of this request came with another one before."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            "This Idempotency-Key came with another request before: use a new key for a new request"
+        )
+        self.key = key
+
+
+class NothingRead(CoreError):
+    """There is no trial balance to export: the current attempt has not read one."""
+
+    def __init__(self, file_id: UUID, file_status: str) -> None:
+        super().__init__(
+            f"file {file_id} is {file_status}: its current attempt has read no trial balance"
+        )
+        self.file_id = file_id
+        self.file_status = file_status
+
+
+class SourceMissing(CoreError):
+    """The object store no longer has the document that the file's row names, or has another."""
+
+    def __init__(self, file_id: UUID) -> None:
+        super().__init__(f"the document of file {file_id} is not in the object store: call support")
+        self.file_id = file_id
+
+
+class MessageNotFound(CoreError):
+    """No rejected message has this id."""
+
+    def __init__(self, message_id: int) -> None:
+        super().__init__(f"no rejected message {message_id}")
+        self.message_id = message_id
+
+
+class OperationNotFound(CoreError):
+    """No bulk operation has this id."""
+
+    def __init__(self, operation_id: UUID) -> None:
+        super().__init__(f"no operation {operation_id}")
+        self.operation_id = operation_id
+
+
+class BulkTooLarge(CoreError):
+    """More files match than one operation may take."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"more than {limit} files match: narrow the filter")
+        self.limit = limit

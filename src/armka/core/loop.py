@@ -7,6 +7,7 @@ means that more work is waiting.
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 
 import structlog
@@ -33,6 +34,18 @@ class Loop:
         self._wake = asyncio.Event()
         self._stopping = False
         self._failures = 0
+        self._began: float | None = None
+        self._ended = time.monotonic()
+
+    @property
+    def seconds_in_cycle(self) -> float:
+        """How long the cycle that runs has run; 0 between cycles."""
+        return 0.0 if self._began is None else time.monotonic() - self._began
+
+    @property
+    def seconds_since_cycle(self) -> float:
+        """How long ago the last cycle ended, well or not."""
+        return time.monotonic() - self._ended
 
     @property
     def state(self) -> str:
@@ -60,10 +73,13 @@ class Loop:
                     await asyncio.wait_for(self._wake.wait(), pause)
 
     async def _run_cycle(self) -> float:
+        self._began = time.monotonic()
         try:
             pause = await self._cycle()
         except Exception as error:  # noqa: BLE001 - a loop outlives whatever its cycle meets
             return self._failed(error)
+        finally:
+            self._began, self._ended = None, time.monotonic()
         self._failures = 0
         return pause
 

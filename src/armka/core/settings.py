@@ -104,6 +104,12 @@ class ExchangeSettings(BaseSettings):
         validation_alias="SWEEP_GRACE_SECONDS",
         description="An uploaded object that no file knows is removed at this age.",
     )
+    doctor_period_seconds: float = Field(
+        default=300,
+        gt=0,
+        validation_alias="DOCTOR_PERIOD_SECONDS",
+        description="The core looks so often for what has drifted.",
+    )
     api_token: SecretStr | None = Field(
         default=None,
         validation_alias="API_TOKEN",

@@ -128,6 +128,15 @@ class ObjectStore:
             raise StoreUnavailable(str(error)) from error
         return Stored(size, digest.hexdigest())
 
+    async def size(self, key: str) -> int:
+        """How many bytes an object holds, without reading it; raises ObjectMissing."""
+        try:
+            return (await obstore.head_async(self._store, key))["size"]
+        except FileNotFoundError as error:
+            raise _absence(key, error) from None
+        except (ObstoreError, OSError) as error:
+            raise StoreUnavailable(str(error)) from error
+
     async def list_older(self, prefix: str, moment: datetime) -> AsyncIterator[list[str]]:
         """The keys under a prefix that were last written before `moment`, page by page."""
         try:

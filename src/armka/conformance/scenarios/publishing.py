@@ -26,8 +26,10 @@ async def a_queued_job_is_published(surface: Surface) -> None:
     rows say, and the row becomes published with its columns, the file PROCESSING.
     """
     file_id = await surface.file()
-    job_id = await surface.tables.value("insert_bare_job", file_id, "tabular")
-    await surface.tables.all("make_current", file_id, job_id)
+    async with surface.tables.transaction() as transaction:
+        job_id = await transaction.value("insert_bare_job", file_id, "tabular")
+        await transaction.run("make_current", file_id, job_id)
+    surface.trail.add(f"insert of job {job_id}, two columns given")
     job = Job(job_id, file_id, surface.objects.bucket)
     heard = await surface.request(job, within=_AT_MOST_SECONDS)
     row = await surface.reaches(job, "published", within=_AT_MOST_SECONDS)

@@ -100,21 +100,21 @@ async def a_timeout_of_an_old_attempt_leaves_the_file_alone(surface: Surface) ->
 @scenario("W1 §1")
 async def a_result_that_commits_first_stays(surface: Surface) -> None:
     """While a result is being written to overdue jobs the watchdog looks at them: after the
-    commit they stay done, without a fact of a timeout.
+    commit they stay as they are, without a fact of a timeout.
     """
     async with surface.tables.transaction() as writing:
         past = await surface.now() - timedelta(seconds=1)
-        # Seen by the watchdog and already locked: done, if nobody is faster, before the deadline.
+        # Locked before the deadline, so that only the watchdog's own look can find them overdue.
         ahead = past + timedelta(seconds=2)
         jobs = [await surface.published(reply_deadline=ahead) for _ in range(3)]
-        await writing.run("finish_jobs", [job.id for job in jobs], "done")
-        surface.trail.add("update of these jobs to done, not committed yet")
+        await writing.run("finish_jobs", [job.id for job in jobs], "error")
+        surface.trail.add("update of these jobs to error, not committed yet")
         await surface.comes("the deadline passes", surface.now, until=lambda now: now > ahead)
         await _the_watchdog_has_looked(surface)
     for job in jobs:
-        surface.expect_row(str(job), await surface.row(job), status="done", error_code=None)
+        surface.expect_row(str(job), await surface.row(job), status="error", error_code=None)
     await _the_watchdog_has_looked(surface)
     for job in jobs:
-        surface.expect_row(str(job), await surface.row(job), status="done", error_code=None)
-        surface.expect("its moves", [("published", "done")], await surface.moves(job))
+        surface.expect_row(str(job), await surface.row(job), status="error", error_code=None)
+        surface.expect("its moves", [("published", "error")], await surface.moves(job))
         surface.expect("its facts", [], await surface.facts(job))

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from armka.contract.vocabulary import Column
+from armka.core.database.paging import Keyset
 from armka.core.database.pool import Connection, Database, Record
 from armka.core.errors import FileNotFound
+from armka.core.files.listing import FileFilter, look
 from armka.core.files.uploads import SQL
 
 _DOCUMENT_FIELDS = (
@@ -59,13 +60,16 @@ class Files:
             return (await _with_summaries(connection, [row]))[0]
 
     async def page(
-        self, after: tuple[datetime | None, UUID | None], status: str | None, limit: int
-    ) -> list[FileRow]:
-        """Files with summaries, newest first, after a keyset."""
+        self, wanted: FileFilter, after: Keyset, limit: int
+    ) -> tuple[list[FileRow], Keyset | None]:
+        """Files with summaries, newest first, after a keyset, and the keyset to read on from.
+
+        A page may be short, even empty, before the last one: it looks at a bounded number of files.
+        """
         async with self._database.connection() as connection:
-            return await _with_summaries(
-                connection, await connection.fetch(SQL.page, *after, status, limit)
-            )
+            ids, following = await look(connection, wanted, after, limit)
+            rows = await connection.fetch(SQL.files, ids) if ids else []
+            return await _with_summaries(connection, rows), following
 
     async def trial_balance(
         self, file_id: UUID, after: tuple[int, int], limit: int

@@ -1,10 +1,13 @@
-"""The sweep: uploaded objects that no file knows, left by a crash before their rows (F1)."""
+"""The sweep: uploaded objects that no file knows, left by a crash before their rows (F1), and keys
+of requests that nobody repeats any more.
+"""
 
 from datetime import UTC, datetime, timedelta
 
 import structlog
 
 from armka.core.database.pool import Database
+from armka.core.files.idempotency import forget_old_keys
 from armka.core.files.uploads import SQL
 from armka.objects.store import ObjectStore
 
@@ -26,7 +29,10 @@ class Sweep:
         self._grace = timedelta(seconds=grace_seconds)
 
     async def run_once(self) -> float:
-        """Look through all uploads once; returns the seconds until the next time."""
+        """Look through all keys and uploads once; returns the seconds until the next time."""
+        forgotten = await forget_old_keys(self._database)
+        if forgotten:
+            log.info("old idempotency keys removed", count=forgotten)
         before = datetime.now(UTC) - self._grace
         async for keys in self._objects.list_older("uploads/", before):
             if keys:

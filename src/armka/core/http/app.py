@@ -1,62 +1,133 @@
 """The application: routes, who may call them, what errors look like."""
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from armka.core.database.pool import Database
 from armka.core.files.attempts import Attempts
+from armka.core.files.bulk import BulkAttempts
+from armka.core.files.export import Exports
+from armka.core.files.source import Sources
 from armka.core.files.store import Files
+from armka.core.files.uploads import SQL as FILES_SQL
 from armka.core.files.uploads import Uploads
-from armka.core.http import files, jobs, problems
+from armka.core.files.withdrawal import Withdrawals
+from armka.core.http import bulk, docs, downloads, files, health, jobs, metrics, problems
+from armka.core.http.health import Check, Readiness, Vitals
+from armka.core.http.metrics import Metrics
+from armka.core.http.request_log import RequestLog
+from armka.core.jobs.rejected import RejectedMessages
+from armka.core.jobs.store import SQL as JOBS_SQL
 from armka.core.jobs.store import Jobs
+from armka.core.jobs.watch import StatusWatch
+from armka.core.quality.backlog import Backlog, Tail
+from armka.objects.store import ObjectMissing, ObjectStore
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
+_DESCRIPTION = (
+    "Documents in, checked trial balances out. Errors are problem documents (RFC 9457) with stable "
+    "types; lists are read page by page with `next` and `after`; POST requests take an "
+    "`Idempotency-Key` and may then be repeated safely."
+)
+# No upload has this key.
+_PROBE_KEY = "uploads/readyz"
 
-@dataclass(frozen=True)
+
+@dataclass
 class Parts:
     """What the routes work with."""
 
-    files: Files
-    uploads: Uploads
-    attempts: Attempts
-    jobs: Jobs
+    database: Database
+    objects: ObjectStore
+    bulk: BulkAttempts
+    vitals: Vitals
     upload_limit: int
     token: str | None
-    health: Callable[[], dict[str, Any]]
+    file_watch: StatusWatch = field(init=False)
+    job_watch: StatusWatch = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.file_watch = StatusWatch(self.database, FILES_SQL.statuses)
+        self.job_watch = StatusWatch(self.database, JOBS_SQL.statuses)
+
+    def stop_waiting(self) -> None:
+        """Answer every long poll now."""
+        self.file_watch.close()
+        self.job_watch.close()
+
+    def checks(self) -> Mapping[str, Check]:
+        """What readiness asks of the servers; each raises where its server does not serve."""
+
+        async def ask_database() -> None:
+            async with self.database.connection() as connection:
+                await connection.execute(JOBS_SQL.probe)
+
+        async def ask_objects() -> None:
+            try:
+                await self.objects.get(_PROBE_KEY, limit=1)
+            except ObjectMissing:
+                return
+
+        return {"database": ask_database, "objects": ask_objects}
 
 
 def create_app(parts: Parts, version: str, lifespan: Lifespan) -> FastAPI:
     """Build the application."""
-    # The interactive page would load its scripts from elsewhere; the document itself is served.
-    app = FastAPI(title="arm-ka", version=version, docs_url=None, redoc_url=None, lifespan=lifespan)
+    # The interactive page would load its scripts from elsewhere; docs.py serves a plain one.
+    app = FastAPI(
+        title="arm-ka",
+        version=version,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
     problems.install(app)
     if parts.token is not None:
         app.add_middleware(_Bearer, token=parts.token)
-    api = APIRouter(prefix="/api/v1", responses=problems.RESPONSES)
-    api.include_router(files.router(parts.files, parts.uploads, parts.attempts, parts.upload_limit))
-    api.include_router(jobs.router(parts.jobs))
-    app.include_router(api)
-
-    @app.get("/healthcheck", tags=["health"])
-    async def healthcheck() -> dict[str, Any]:
-        """Say that the process runs, and how its loops are, without asking any server."""
-        return parts.health()
-
+    told = Metrics()
+    app.add_middleware(RequestLog, count=told.request)
+    app.include_router(_api(parts))
+    app.include_router(health.router(parts.vitals, Readiness(parts.checks(), parts.vitals)))
+    tail = Tail(parts.database, told)
+    app.include_router(metrics.router(told, Backlog(parts.database), tail, parts.vitals))
+    app.include_router(docs.router(app.openapi))
     return app
+
+
+def _api(parts: Parts) -> APIRouter:
+    database, objects = parts.database, parts.objects
+    rejected = RejectedMessages(database)
+    api = APIRouter(prefix="/api/v1", responses=problems.RESPONSES)
+    api.include_router(downloads.router(Sources(database, objects), Exports(database)))
+    api.include_router(
+        files.router(
+            Files(database),
+            Uploads(database, objects),
+            Attempts(database),
+            Withdrawals(database),
+            parts.file_watch,
+            parts.upload_limit,
+        )
+    )
+    api.include_router(bulk.router(parts.bulk))
+    api.include_router(jobs.router(Jobs(database), parts.job_watch, rejected))
+    api.include_router(jobs.messages_router(rejected))
+    return api
 
 
 class _Bearer:
     """Lets in who sends the token, and everybody to the paths that are open."""
 
-    _OPEN = frozenset({"/healthcheck"})
+    _OPEN = frozenset({"/healthcheck", "/livez", "/readyz"})
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app

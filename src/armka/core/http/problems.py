@@ -1,5 +1,6 @@
 """Errors as problem documents (RFC 9457). The `type` is stable: clients may switch on it."""
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -13,7 +14,20 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armka.core.database.pool import is_unavailable, lost_race
-from armka.core.errors import AttemptUnderWay, CoreError, FileNotFound, JobNotFound, UploadRefused
+from armka.core.errors import (
+    AttemptUnderWay,
+    BulkTooLarge,
+    CoreError,
+    FileNotFound,
+    FileWithdrawn,
+    JobNotFound,
+    KeyReused,
+    MessageNotFound,
+    NothingRead,
+    OperationNotFound,
+    SourceMissing,
+    UploadRefused,
+)
 from armka.objects.store import StoreUnavailable
 
 log = structlog.get_logger(__name__)
@@ -22,26 +36,58 @@ MEDIA_TYPE = "application/problem+json"
 _RETRY_AFTER_SECONDS = "5"
 _REFUSALS = {"FILE_TOO_LARGE": HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
 
-# For the OpenAPI document: what every route may answer instead.
-RESPONSES: dict[int | str, dict[str, Any]] = {
-    "default": {
-        "description": "A problem (RFC 9457); `type` is stable.",
-        "content": {
-            MEDIA_TYPE: {
-                "schema": {
-                    "type": "object",
-                    "required": ["type", "title", "status", "detail"],
-                    "properties": {
-                        "type": {"type": "string", "format": "uri"},
-                        "title": {"type": "string"},
-                        "status": {"type": "integer"},
-                        "detail": {"type": "string", "description": "For a person."},
-                        "code": {"type": "string", "description": "Why an upload was refused."},
-                    },
-                }
-            }
-        },
+_EXAMPLES = {
+    400: ("invalid-request", "The request is not as it should be: see `errors`."),
+    401: ("unauthorized", "Send the API token as `Authorization: Bearer …`."),
+    404: ("file-not-found", "no file 0198c5a2-6d39-7d0e-9c2b-3f6a5c1e7b90"),
+    409: ("attempt-under-way", "file … is PROCESSING: wait until its current attempt has ended"),
+    413: ("upload-refused", "The file is larger than 102400 KiB."),
+    415: ("unsupported-media-type", "Send multipart/form-data with the document in `file`"),
+    422: ("upload-refused", "The workbook is protected by a password: save it without one."),
+    500: ("internal", "The request failed for a reason that was not foreseen."),
+    503: ("unavailable", "The database cannot serve this right now. Try again."),
+}
+
+
+def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For the OpenAPI document: the problems with these statuses that a route may answer."""
+    return {status: _answer(status) for status in statuses}
+
+
+def _answer(status: int) -> dict[str, Any]:
+    kind, detail = _EXAMPLES[status]
+    title = HTTPStatus(status).phrase
+    example = {"type": f"{_URN}{kind}", "title": title, "status": status, "detail": detail}
+    described: dict[str, Any] = {
+        "description": f"{title}: a problem (RFC 9457).",
+        "content": {MEDIA_TYPE: {"schema": _SCHEMA, "example": example}},
     }
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+        described["headers"] = {"Retry-After": seconds}
+    return described
+
+
+_URN = "urn:arm-ka:problem:"
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "format": "uri", "description": "Stable: switch on it."},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "For a person."},
+        "code": {"type": "string", "description": "Why an upload was refused."},
+    },
+}
+
+# What every route may answer instead.
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    **answers(400, 401, 500, 503),
+    "default": {
+        "description": "Another problem (RFC 9457).",
+        "content": {MEDIA_TYPE: {"schema": _SCHEMA}},
+    },
 }
 
 
@@ -54,7 +100,7 @@ def problem(
 ) -> JSONResponse:
     """Build a problem document."""
     body = {
-        "type": f"urn:arm-ka:problem:{kind}",
+        "type": f"{_URN}{kind}",
         "title": status.phrase,
         "status": status.value,
         "detail": detail,
@@ -104,24 +150,34 @@ class _LastResort:
 
 
 async def _core_error(request: Request, error: Exception) -> JSONResponse:
+    return problem_of(error, request.scope["path"])
+
+
+def problem_of(error: Exception, path: str) -> JSONResponse:
+    """The problem document of whatever went wrong in the core."""
     match error:
-        case FileNotFound(file_id=file_id):
-            return problem(HTTPStatus.NOT_FOUND, "file-not-found", str(error), file_id=str(file_id))
-        case JobNotFound(job_id=job_id):
-            return problem(HTTPStatus.NOT_FOUND, "job-not-found", str(error), job_id=str(job_id))
-        case AttemptUnderWay(file_id=file_id, file_status=file_status):
-            return problem(
-                HTTPStatus.CONFLICT,
-                "attempt-under-way",
-                str(error),
-                file_id=str(file_id),
-                file_status=file_status,
-            )
+        case FileNotFound() | JobNotFound() | MessageNotFound() | OperationNotFound():
+            return _of_kind(HTTPStatus.NOT_FOUND, error)
+        case SourceMissing():
+            return _of_kind(HTTPStatus.NOT_FOUND, error)
+        case AttemptUnderWay() | FileWithdrawn() | NothingRead():
+            return _of_kind(HTTPStatus.CONFLICT, error)
+        case KeyReused() | BulkTooLarge():
+            return _of_kind(HTTPStatus.UNPROCESSABLE_ENTITY, error)
         case UploadRefused(code=code, message=message):
             status = _REFUSALS.get(code, HTTPStatus.UNPROCESSABLE_ENTITY)
             return problem(status, "upload-refused", message, code=code)
         case _:
-            return _unforeseen(request.scope["path"], error)
+            return _unforeseen(path, error)
+
+
+def _of_kind(status: HTTPStatus, error: CoreError) -> JSONResponse:
+    """Errors are named as facts: the problem's type is that name, its fields are the error's."""
+    kind = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
+    fields: dict[str, Any] = {
+        name: value if isinstance(value, int) else str(value) for name, value in vars(error).items()
+    }
+    return problem(status, kind, str(error), **fields)
 
 
 async def _invalid_request(_request: Request, error: Exception) -> JSONResponse:

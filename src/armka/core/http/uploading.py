@@ -20,24 +20,27 @@ _FORM_OVERHEAD_BYTES = 64 * 1024
 _MAX_PARTS = 20
 _MAX_FIELD_BYTES = 4096
 _MAX_CLIENT_REF = 255
+# The documents of one request together: so many times the limit of one.
+_REQUEST_FACTOR = 4
 _FORM = "multipart/form-data"
 
 
 @contextlib.asynccontextmanager
-async def received(request: Request, limit: int) -> AsyncIterator[Upload]:
-    """The uploaded file of a request with one part `file` and, optionally, `client_ref`.
+async def received(request: Request, limit: int) -> AsyncIterator[list[Upload | UploadRefused]]:
+    """The documents of a request with parts `file` and, optionally, `client_ref`.
 
-    Raises UploadRefused for a file over `limit` bytes, HTTPException for what is no such form.
+    Raises UploadRefused where the first document is over `limit` bytes or all together are over
+    four times that; of the others, one that is too large is a refusal among them. Raises
+    HTTPException for what is no such form.
     """
-    # Without a name from the start: even a killed process leaves no document behind.
-    with tempfile.TemporaryFile(prefix="armka-upload-") as spool:
-        boundary = _boundary(request)
+    boundary = _boundary(request)
+    with contextlib.ExitStack() as spools:
         try:
-            form = _Form(boundary, spool, limit)
+            form = _Form(boundary, spools, limit)
             await _feed(form, request, limit)
         except FormParserError as error:
             raise HTTPException(400, f"The form cannot be read: {error}") from None
-        yield form.upload()
+        yield form.uploads()
 
 
 def _boundary(request: Request) -> bytes:
@@ -49,26 +52,56 @@ def _boundary(request: Request) -> bytes:
 
 
 async def _feed(form: "_Form", request: Request, limit: int) -> None:
+    most = _REQUEST_FACTOR * limit + _FORM_OVERHEAD_BYTES
     announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit + _FORM_OVERHEAD_BYTES:
+    if announced.isdecimal() and int(announced) > most:
         raise _too_large(limit)
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
-        if size > limit + _FORM_OVERHEAD_BYTES:
+        if size > most:
             raise _too_large(limit)
         form.write(chunk)
 
 
-class _Form:
-    """What a form has brought so far: the file in the spool, the small fields in memory."""
+class _Document:
+    """One document of a form, in a spool on local disk; what is beyond the limit is dropped."""
 
-    def __init__(self, boundary: bytes, spool: BinaryIO, limit: int) -> None:
+    def __init__(self, name: str, spool: BinaryIO, limit: int) -> None:
+        self._name = name
         self._spool = spool
         self._limit = limit
         self._size = 0
         self._digest = hashlib.sha256()
-        self._file_name: str | None = None
+
+    @property
+    def is_too_large(self) -> bool:
+        return self._size > self._limit
+
+    def write(self, piece: memoryview) -> None:
+        self._size += len(piece)
+        if self.is_too_large:
+            self._spool.seek(0)
+            self._spool.truncate()
+            return
+        self._digest.update(piece)
+        self._spool.write(piece)
+
+    def upload(self, client_ref: str | None) -> Upload | UploadRefused:
+        if self.is_too_large:
+            return _too_large(self._limit)
+        self._spool.flush()
+        stored = Stored(self._size, self._digest.hexdigest())
+        return Upload(self._spool, self._name, stored, client_ref)
+
+
+class _Form:
+    """What a form has brought so far: documents in spools, the small fields in memory."""
+
+    def __init__(self, boundary: bytes, spools: contextlib.ExitStack, limit: int) -> None:
+        self._spools = spools
+        self._limit = limit
+        self._documents: list[_Document] = []
         self._fields: dict[str, bytes] = {}
         self._parts = 0
         self._is_complete = False
@@ -92,15 +125,14 @@ class _Form:
         """Take the next piece of the request's body."""
         self._parser.write(chunk)
 
-    def upload(self) -> Upload:
+    def uploads(self) -> list[Upload | UploadRefused]:
         """What came, once all of it came."""
         if not self._is_complete:
             raise HTTPException(400, "The form breaks off before its closing boundary")
-        if self._file_name is None:
+        if not self._documents:
             raise HTTPException(400, "Send the document in the part `file`, with its file name")
-        self._spool.flush()
-        stored = Stored(self._size, self._digest.hexdigest())
-        return Upload(self._spool, self._file_name, stored, _client_ref(self._fields))
+        client_ref = _client_ref(self._fields)
+        return [document.upload(client_ref) for document in self._documents]
 
     def _part_begins(self) -> None:
         self._parts += 1
@@ -127,10 +159,14 @@ class _Form:
             self._field = name
             self._fields[name] = b""
             return
-        if name != "file" or self._file_name is not None:
-            raise HTTPException(400, "Send one document a request, in the part `file`")
+        if name != "file":
+            raise HTTPException(400, "Send every document in a part `file`")
         self._field = None
-        self._file_name = file_name.decode("utf-8", "replace")
+        # Without a name from the start: even a killed process leaves no document behind.
+        spool = tempfile.TemporaryFile(prefix="armka-upload-")  # noqa: SIM115 - closed with all
+        self._spools.enter_context(spool)
+        shown = file_name.decode("utf-8", "replace")
+        self._documents.append(_Document(shown, spool, self._limit))
 
     def _data_comes(self, data: bytes, start: int, end: int) -> None:
         if self._field is None:
@@ -142,11 +178,11 @@ class _Form:
         self._fields[self._field] = value
 
     def _file_comes(self, piece: memoryview) -> None:
-        self._size += len(piece)
-        if self._size > self._limit:
+        document = self._documents[-1]
+        document.write(piece)
+        # Of a single document nobody has to send the rest to hear that it is too large.
+        if document.is_too_large and len(self._documents) == 1:
             raise _too_large(self._limit)
-        self._digest.update(piece)
-        self._spool.write(piece)
 
     def _form_ends(self) -> None:
         self._is_complete = True

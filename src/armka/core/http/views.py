@@ -1,13 +1,13 @@
 """What the API shows, as models: the OpenAPI document is made of them."""
 
 import base64
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from fastapi import HTTPException
 from pydantic import BaseModel
 
+from armka.core.database.pool import Record
 from armka.core.files.store import FileRow
 
 
@@ -53,12 +53,18 @@ class FileView(BaseModel):
     sha256: str | None
     created_at: datetime
     updated_at: datetime
+    withdrawn_at: datetime | None
+    withdrawn_by: str | None
+    withdrawn_reason: str | None
     job: JobSummary | None
     documents: list[DocumentSummary]
 
 
 class FilePage(BaseModel):
-    """Files, newest first; `next` goes into `after` to read on."""
+    """Files, newest first; `next` goes into `after` to read on.
+
+    A page may be short, even empty, while `next` says that there may be more.
+    """
 
     items: list[FileView]
     next: str | None
@@ -89,7 +95,10 @@ class JobView(BaseModel):
 
 
 class JobPage(BaseModel):
-    """Jobs, newest first; `next` goes into `after` to read on."""
+    """Jobs, newest first; `next` goes into `after` to read on.
+
+    A page may be short, even empty, while `next` says that there may be more.
+    """
 
     items: list[JobView]
     next: str | None
@@ -111,10 +120,26 @@ class JobDetail(JobView):
 
 
 class UploadView(BaseModel):
-    """What an upload made."""
+    """What an upload made; `same_as`: earlier files with the very same bytes, latest first."""
 
     file_id: UUID
     job_id: UUID
+    same_as: list[UUID]
+
+
+class UploadItem(BaseModel):
+    """What became of one of several documents: `made`, or the problem it ended in."""
+
+    name: str
+    status: int
+    made: UploadView | None = None
+    problem: dict[str, Any] | None = None
+
+
+class UploadsView(BaseModel):
+    """What became of each of several documents, in their order."""
+
+    items: list[UploadItem]
 
 
 class AttemptView(BaseModel):
@@ -123,6 +148,89 @@ class AttemptView(BaseModel):
     file_id: UUID
     job_id: UUID
     attempt: int
+
+
+class MessageView(BaseModel):
+    """A message that was not applied, and why; `body_size` is the true size of its body."""
+
+    id: int
+    reason: str
+    detail: str | None
+    job_id: UUID | None
+    msg_id: str | None
+    subject: str | None
+    body_size: int | None
+    received_at: datetime
+
+
+class MessageDetail(MessageView):
+    """A message with headers and body: `body_text` where it is UTF-8, else `body_base64`.
+
+    Of a large body only the beginning was kept.
+    """
+
+    headers: dict[str, Any] | None
+    body_text: str | None
+    body_base64: str | None
+
+
+class MessagePage(BaseModel):
+    """Messages, latest first; `next` goes into `after` to read on."""
+
+    items: list[MessageView]
+    next: int | None
+
+
+class OperationView(BaseModel):
+    """A bulk operation and how far it is."""
+
+    id: UUID
+    kind: str
+    filter: dict[str, Any]
+    reason: str
+    requested_by: str
+    total: int
+    pending: int
+    outcomes: dict[str, int]
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class OperationItem(BaseModel):
+    """What became of one file; `outcome` is null while it is its turn."""
+
+    ordinal: int
+    file_id: UUID
+    original_name: str | None
+    outcome: str | None
+    job_id: UUID | None
+    attempt: int | None
+    decided_at: datetime | None
+
+
+class OperationItems(BaseModel):
+    """The files of an operation; `next` goes into `after` to read on."""
+
+    items: list[OperationItem]
+    next: int | None
+
+
+class BulkPreview(BaseModel):
+    """What an operation would take: how many files, and a few of them."""
+
+    total: int
+    sample: list[UUID]
+
+
+def message_detail(row: Record) -> MessageDetail:
+    """Show a message with its body."""
+    facts = dict(row)
+    body = facts.pop("body")
+    try:
+        text, encoded = None if body is None else body.decode(), None
+    except UnicodeDecodeError:
+        text, encoded = None, base64.b64encode(body).decode()
+    return MessageDetail(**facts, body_text=text, body_base64=encoded)
 
 
 def file_view(shown: FileRow) -> FileView:
@@ -148,21 +256,3 @@ def file_view(shown: FileRow) -> FileView:
     documents = [DocumentSummary.model_validate(dict(document)) for document in shown.documents]
     own = FileView.model_fields.keys() - {"job", "documents"}
     return FileView(job=job, documents=documents, **{name: row[name] for name in own})
-
-
-def encode_cursor(created_at: datetime, row_id: UUID) -> str:
-    """Where a page ended, as an opaque word."""
-    words = f"{created_at.isoformat()}|{row_id}"
-    return base64.urlsafe_b64encode(words.encode()).decode().rstrip("=")
-
-
-def decode_cursor(cursor: str | None) -> tuple[datetime | None, UUID | None]:
-    """Read `after`; a word that is no cursor is a bad request."""
-    if cursor is None:
-        return None, None
-    try:
-        words = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        moment, _, row_id = words.partition("|")
-        return datetime.fromisoformat(moment).astimezone(UTC), UUID(row_id)
-    except (ValueError, OverflowError):
-        raise HTTPException(400, "`after` is not a cursor of this list") from None

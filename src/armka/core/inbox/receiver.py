@@ -12,7 +12,14 @@ from armka.contract import codec, message_ids
 from armka.contract.codec import InvalidMessage
 from armka.contract.envelope import Envelope
 from armka.contract.outcome import Outcome, OutcomeKind
-from armka.core.database.pool import Connection, Database, is_bad_value, is_unavailable, lost_race
+from armka.core.database.pool import (
+    Connection,
+    Database,
+    is_bad_value,
+    is_unavailable,
+    lost_race,
+    parse_id,
+)
 from armka.core.inbox import write
 from armka.core.inbox.decide import Acknowledge, Apply, Decision, Ignore, Reject, decide, header
 from armka.core.inbox.write import Rejected
@@ -159,7 +166,7 @@ def _read_all(batch: Sequence[Incoming]) -> tuple[list[_Read], list[Rejected]]:
             )
         else:
             msg_id = header(incoming.headers, message_ids.HEADER)
-            read.append(_Read(incoming, envelope, envelope.job, msg_id))
+            read.append(_Read(incoming, envelope, parse_id(envelope.job_id), msg_id))
     return read, rejected
 
 

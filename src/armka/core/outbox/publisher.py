@@ -203,7 +203,7 @@ def _build_all(rows: list[Record], subjects: Subjects) -> tuple[list[Request], d
     refusals: dict[UUID, str] = {}
     for row in rows:
         try:
-            requests.append(build(dict(row), subjects))
+            requests.append(build(row, subjects))
         except (RequestInvalid, InvalidMessage) as error:
             refusals[row["id"]] = error.reason
     return requests, refusals

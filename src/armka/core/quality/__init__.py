@@ -1,1 +1,3 @@
-"""Facts about failures (Q1). Each is written by the statement that makes the transition, in the same transaction."""
+"""Facts and metrics (Q1, Q2). A fact is written by the statement that makes the transition; this
+room reads them, and what waits.
+"""

@@ -1,0 +1,83 @@
+"""`python -m bench`: one run, one table. `make bench` installs what it needs and calls it."""
+
+import argparse
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+
+from bench import ceiling, exchange, on_pgqueuer, on_procrastinate
+from bench.contest import Contestant, play
+from bench.exchange import Latency, latency, memory
+from bench.report import LEAST_ROUNDS, Row, floors, print_report
+from bench.stage import Stage, stage
+
+_MEMORY_JOBS, _MEMORY_STEP = 100_000, 10_000
+
+
+def _contestants(jobs: int) -> list[Contestant]:
+    """Slow ones get fewer jobs, so that each round takes seconds."""
+    return [
+        exchange.contestant(jobs),
+        ceiling.contestant(jobs),
+        on_pgqueuer.no_ops(jobs),
+        on_pgqueuer.exchange_shape(max(jobs // 10, 100)),
+        on_procrastinate.no_ops(max(jobs // 20, 100)),
+    ]
+
+
+async def _throughput(place: Stage, options: argparse.Namespace) -> list[Row]:
+    """Round by round, everybody in turn: whatever disturbs a minute disturbs all of them."""
+    rows = [Row(it.name, it.about, []) for it in _contestants(options.jobs)]
+    for number in range(options.rounds):
+        for contestant, row in zip(_contestants(options.jobs), rows, strict=True):
+            played = await play(place, contestant)
+            row.rounds.append(played)
+            print(f"round {number + 1}  {row.name:<24}{played.rate:>8,.0f} jobs/s", flush=True)  # noqa: T201
+    return rows
+
+
+async def _run(options: argparse.Namespace, folder: Path) -> bool:
+    async with stage(folder) as place:
+        idle = [await latency(place, options.latency_jobs) for _ in range(options.rounds)]
+        rows = await _throughput(place, options)
+        resident = []
+        if not options.skip_memory:
+            resident = await memory(place, _MEMORY_JOBS, _MEMORY_STEP)
+    judged = floors(rows, idle, resident)
+    print_report(rows, idle, resident, judged)
+    if options.json:
+        _write_json(options.json, rows, idle, resident)
+    return all(floor.holds for floor in judged)
+
+
+def _write_json(path: Path, rows: list[Row], idle: list[Latency], resident: list[float]) -> None:
+    raw = {
+        "rows": {
+            row.name: [vars(played) | {"cost": vars(played.cost)} for played in row.rounds]
+            for row in rows
+        },
+        "latency_ms": [vars(one) for one in idle],
+        "resident_mib": resident,
+    }
+    path.write_text(json.dumps(raw, indent=1))
+
+
+def main() -> None:
+    """Run and judge: exit code 1 where a floor is missed."""
+    parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
+    parser.add_argument("--jobs", type=int, default=20_000, help="jobs of a round (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds (%(default)s)")
+    parser.add_argument("--latency-jobs", type=int, default=200, help="per round (%(default)s)")
+    parser.add_argument("--skip-memory", action="store_true", help="leave out the 100,000 jobs")
+    parser.add_argument("--json", type=Path, help="write every number to this file")
+    options = parser.parse_args()
+    if options.rounds < LEAST_ROUNDS:
+        parser.error(f"fewer than {LEAST_ROUNDS} rounds say nothing, so there is no verdict")
+    with tempfile.TemporaryDirectory(prefix="armka-bench-") as folder:
+        well = asyncio.run(_run(options, Path(folder)))
+    raise SystemExit(0 if well else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Lists of files by their filters: every page looks at a bounded number of rows."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from armka.core.database.paging import LOOK_AT, Keyset, page_of
+from armka.core.database.pool import Connection
+from armka.core.files.uploads import SQL
+from armka.core.jobs.states import FileStatus
+
+
+@dataclass(frozen=True)
+class FileFilter:
+    """Which files; all that is given must hold.
+
+    `name` and `organisation` are parts of the words, in any case; `created_from` is inclusive,
+    `created_to` is not.
+    """
+
+    status: FileStatus | None = None
+    client_ref: str | None = None
+    name: str | None = None
+    organisation: str | None = None
+    file_type: str | None = None
+    error_code: str | None = None
+    created_from: datetime | None = None
+    created_to: datetime | None = None
+    withdrawn: bool = False
+
+    def values(self) -> tuple[object, ...]:
+        """The parameters $3 to $11 of the statements."""
+        return (
+            self.created_from,
+            self.created_to,
+            self.status,
+            self.client_ref,
+            self.withdrawn,
+            self.file_type,
+            self.error_code,
+            self.name,
+            self.organisation,
+        )
+
+    def index(self) -> tuple[str, bool]:
+        """The statement whose index serves best, and whether it answers all that is asked."""
+        others = (self.name, self.organisation, self.file_type, self.error_code)
+        is_all = all(value is None for value in others)
+        if self.client_ref is not None:
+            return SQL.look_of_client, is_all and self.status is None
+        return (SQL.look if self.status is None else SQL.look_of_status), is_all
+
+
+async def look(
+    connection: Connection, wanted: FileFilter, after: Keyset, limit: int
+) -> tuple[list[UUID], Keyset | None]:
+    """A page of ids, newest first, and the keyset to read on from, where there may be more."""
+    statement, is_all = wanted.index()
+    look_at = limit if is_all else max(limit, LOOK_AT)
+    rows = await connection.fetch(statement, *after, *wanted.values(), look_at, limit)
+    return page_of(rows, limit)

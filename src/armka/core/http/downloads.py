@@ -1,0 +1,94 @@
+"""Downloads: the source document, and its lines as CSV or XLSX. Never shown, always saved."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
+
+from armka.core.files.csv_sheet import CsvSheet
+from armka.core.files.export import Exports, Sheets, path_in, scratch
+from armka.core.files.source import Sources
+from armka.core.files.xlsx_sheet import XlsxSheets
+from armka.core.http.problems import answers
+
+_BYTES = "application/octet-stream"
+_CSV = "text/csv; charset=utf-8"
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+# What a browser may do with somebody's document: save it.
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+}
+
+
+def router(sources: Sources, exports: Exports) -> APIRouter:
+    """The downloads under `/files`."""
+    api = APIRouter(prefix="/files", tags=["downloads"])
+
+    @api.get("/{file_id}/source", response_class=FileResponse, responses=_answers(_BYTES, 404))
+    async def source(file_id: UUID) -> FileResponse:
+        """Download the document as it was uploaded; its digest is checked before it is sent."""
+        folder = scratch()
+        try:
+            path, name = await sources.fetch(file_id, Path(folder.name))
+        except BaseException:
+            folder.cleanup()
+            raise
+        return _saved(path, name, _BYTES, folder.cleanup)
+
+    @api.get(
+        "/{file_id}/lines.csv", response_class=FileResponse, responses=_answers(_CSV, 404, 409)
+    )
+    async def as_csv(file_id: UUID) -> FileResponse:
+        """Download the lines as CSV for a Russian Excel: UTF-8 with BOM, `;`, decimal comma."""
+        return await _exported(exports, file_id, "csv", CsvSheet, _CSV)
+
+    @api.get(
+        "/{file_id}/lines.xlsx", response_class=FileResponse, responses=_answers(_XLSX, 404, 409)
+    )
+    async def as_xlsx(file_id: UUID) -> FileResponse:
+        """Download the lines as a workbook, a sheet for each document."""
+        return await _exported(exports, file_id, "xlsx", XlsxSheets, _XLSX)
+
+    return api
+
+
+async def _exported(
+    exports: Exports, file_id: UUID, ending: str, make: Callable[[Path], Sheets], kind: str
+) -> FileResponse:
+    exported = await exports.begin(file_id)
+    folder = scratch()
+    path = path_in(folder.name, ending)
+    try:
+        await exports.write(exported, make(path))
+    except BaseException:
+        folder.cleanup()
+        raise
+    name = f"{PurePath(exported.original_name).stem} ОСВ.{ending}"
+    return _saved(path, name, kind, folder.cleanup)
+
+
+def _saved(path: Path, name: str, kind: str, afterwards: Callable[[], None]) -> FileResponse:
+    headers = _HEADERS | {"Content-Disposition": attachment(name)}
+    return FileResponse(
+        path, media_type=kind, headers=headers, background=BackgroundTask(afterwards)
+    )
+
+
+def attachment(name: str) -> str:
+    """A `Content-Disposition` (RFC 6266): the name as UTF-8, and in ASCII for old clients."""
+    plain = re.sub(r'[^ -~]|["\\%;]', "_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+def _answers(kind: str, *problems: int) -> dict[int | str, dict[str, Any]]:
+    content = {kind.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}}}
+    return {200: {"description": "The document.", "content": content}} | answers(*problems)
