@@ -9,7 +9,7 @@ from pathlib import Path
 from bench import ceiling, exchange, on_pgqueuer, on_procrastinate
 from bench.contest import Contestant, play
 from bench.exchange import Latency, latency, memory
-from bench.report import LEAST_ROUNDS, Row, floors, print_report
+from bench.report import LEAST_ROUNDS, Row, floors, report
 from bench.stage import Stage, stage
 
 _MEMORY_JOBS, _MEMORY_STEP = 100_000, 10_000
@@ -45,7 +45,7 @@ async def _run(options: argparse.Namespace, folder: Path) -> bool:
         if not options.skip_memory:
             resident = await memory(place, _MEMORY_JOBS, _MEMORY_STEP)
     judged = floors(rows, idle, resident)
-    print_report(rows, idle, resident, judged)
+    print(report(rows, idle, resident, judged))  # noqa: T201
     if options.json:
         _write_json(options.json, rows, idle, resident)
     return all(floor.holds for floor in judged)

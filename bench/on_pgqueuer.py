@@ -5,6 +5,7 @@ writes the answer in one transaction. It writes less than the exchange does: the
 three times, and nobody is answered.
 """
 
+import asyncio
 import json
 import os
 import sys
@@ -33,6 +34,7 @@ SQL, INBOX = load(__package__), load("armka.core.inbox")
 BATCH = 100
 _ENTRYPOINT = "job"
 _NATS_SECONDS = 30.0
+_TRANSACTIONS_AT_ONCE = 12
 
 
 def no_ops(jobs: int) -> Contestant:
@@ -94,12 +96,15 @@ async def _work_no_ops(queue: PgQueuer) -> None:
 
 async def _work_exchange(queue: PgQueuer, dsn: str, nats_url: str) -> None:
     client = await nats.connect(nats_url)
+    # It starts handlers without limit: those beyond the pool wait here, not in the pool's timeout.
+    turns = asyncio.Semaphore(_TRANSACTIONS_AT_ONCE)
     async with Database(DatabaseSettings(url=SecretStr(dsn))) as database:
 
         @queue.entrypoint(_ENTRYPOINT)
         async def handle(job: Job) -> None:
             envelope = await _recognised(client, json.loads(job.payload or b"{}"))
-            await database.run(lambda connection: _write(connection, envelope))
+            async with turns:
+                await database.run(lambda connection: _write(connection, envelope))
 
         await queue.run(batch_size=BATCH)
 

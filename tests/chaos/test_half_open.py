@@ -43,6 +43,7 @@ class Ground:
     postgres: PostgresServer
     template: str
     objects: ObjectServer
+    fragile: PostgresServer
     folder: Path
 
     @contextlib.asynccontextmanager
@@ -199,28 +200,26 @@ async def a_frozen_database(ground: Ground) -> None:
     """PostgreSQL stands still for 30 s: the process answers throughout, nothing is lost, and all is
     well at most 30 s after.
     """
-    folder = ground.folder / "frozen"
+    folder, postgres = ground.folder / "frozen", ground.fragile
     folder.mkdir()
     async with (
-        PostgresServer(folder / "postgres", fsync=False) as postgres,
         NatsServer(folder / "nats", fsync=False) as nats,
+        _world(postgres.url, nats, ground, folder) as world,
     ):
-        await migrate(postgres.url)
-        async with _world(postgres.url, nats, ground, folder) as world:
-            core = await world.core()
-            known = await world.job()
-            await world.status(known, "published")
-            envelope, fresh = await world.envelope(known, "error"), uuid4()
-            http = httpx.AsyncClient(base_url=f"{core.url}/api/v1", timeout=60, trust_env=False)
-            async with http as api, answers_within_a_second(core.url):
-                async with _still(postgres):
-                    asked = asyncio.create_task(world.ask(envelope, f"result:{known}:1", HOURLY))
-                    listed = await asyncio.gather(*(api.get("/files") for _ in range(20)))
-                    assert {answer.status_code for answer in listed} == {503}
-                async with asyncio.timeout(30):
-                    assert (await asked)["outcome"] == "applied"
-                    await world.status(await world.job(id=fresh), "published", seconds=30)
-                    assert (await api.get("/files")).status_code == 200
+        core = await world.core()
+        known = await world.job()
+        await world.status(known, "published")
+        envelope, fresh = await world.envelope(known, "error"), uuid4()
+        http = httpx.AsyncClient(base_url=f"{core.url}/api/v1", timeout=60, trust_env=False)
+        async with http as api, answers_within_a_second(core.url):
+            async with _still(postgres):
+                asked = asyncio.create_task(world.ask(envelope, f"result:{known}:1", HOURLY))
+                listed = await asyncio.gather(*(api.get("/files") for _ in range(20)))
+                assert {answer.status_code for answer in listed} == {503}
+            async with asyncio.timeout(30):
+                assert (await asked)["outcome"] == "applied"
+                await world.status(await world.job(id=fresh), "published", seconds=30)
+                assert (await api.get("/files")).status_code == 200
 
 
 @contextlib.asynccontextmanager
@@ -252,10 +251,12 @@ async def test_dead_connections_are_noticed_and_nothing_is_lost(
     tmp_path: Path,
 ) -> None:
     """Every scenario above; the traceback names the one that failed."""
-    ground = Ground(postgres, database_template, object_store_server, tmp_path)
-    async with asyncio.TaskGroup() as group:
-        for scenario in SCENARIOS:
-            group.create_task(_run(scenario, ground))
+    async with PostgresServer(tmp_path / "postgres", fsync=False) as fragile:
+        await migrate(fragile.url)
+        ground = Ground(postgres, database_template, object_store_server, fragile, tmp_path)
+        async with asyncio.TaskGroup() as group:
+            for scenario in SCENARIOS:
+                group.create_task(_run(scenario, ground))
 
 
 async def _run(scenario: Callable[[Ground], Awaitable[None]], ground: Ground) -> None:

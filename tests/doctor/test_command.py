@@ -51,7 +51,7 @@ async def test_it_says_what_drifted_and_what_to_do(world: World) -> None:
 
 
 async def test_it_names_the_server_that_it_cannot_reach(world: World) -> None:
-    """All at once, each with the reason, and what does not depend on it is examined all the same."""
+    """Each with the reason, and what does not depend on it is examined all the same."""
     code, said = await doctor(
         world, "--json",
         NATS_URL=f"nats://{AWAY}",

@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import UUID
 
 import asyncpg
 import httpx
@@ -106,83 +105,6 @@ async def test_a_core_started_before_its_servers_waits_for_them(
     await world.nats.start()
     world.db = await asyncpg.connect(world.dsn)
     await world.status(job, "published", seconds=30)
-
-
-async def test_a_result_is_answered_after_the_core_was_away(world: World) -> None:
-    """I8: nobody listens, the sender repeats the same envelope with the same id, and it is applied
-    once.
-    """
-    core = await world.core(MAPPING_POLL_SECONDS=60)
-    job = await world.job()
-    await world.status(job, "published")
-    envelope = await world.envelope(job, "error")
-    await core.stop()
-    with pytest.raises(Exception, match="no responders"):
-        await world.ask(envelope, f"result:{job}:1")
-    await world.core(MAPPING_POLL_SECONDS=60)
-    assert (await world.ask(envelope, f"result:{job}:1"))["outcome"] == "applied"
-    assert (await world.ask(envelope, f"result:{job}:1"))["outcome"] == "duplicate"
-
-
-async def test_an_envelope_reaches_one_replica(world: World) -> None:
-    """§3: the queue group `arm-core-results`; two cores answer each envelope once."""
-    await world.core(), await world.core()
-    jobs = [await world.job(status="published", publish_count=1) for _ in range(40)]
-    inbox = await world.listen("_INBOX.answers")
-    client = await world.client()
-    for job in jobs:
-        body = json.dumps(await world.envelope(job, "error")).encode()
-        await client.publish(
-            "files.tabular_parsed",
-            body,
-            reply="_INBOX.answers",
-            headers={"Nats-Msg-Id": f"result:{job}:1"},
-        )
-    for job in jobs:
-        await world.status(job, "error")
-    answers = [json.loads((await inbox.get()).data)["outcome"] for _ in jobs]
-    assert answers == ["applied"] * len(jobs)
-    assert inbox.empty()
-
-
-async def test_results_and_two_watchdogs_at_the_same_moment(world: World) -> None:
-    """W1, I5: each job ends once, by whoever was first; its file, its fact and its event say the
-    same; no deadlock.
-    """
-    cores = [
-        await world.core(WATCHDOG_PERIOD_SECONDS=0.2, MAPPING_POLL_SECONDS=60) for _ in range(2)
-    ]
-    deadline = datetime.now(UTC) + timedelta(seconds=3)
-    jobs = [await world.job(status="processing", reply_deadline=deadline) for _ in range(300)]
-    await world.db.execute("update stored_file set status = 'PROCESSING'")
-    envelopes = {job: await world.envelope(job, "error") for job in jobs}
-    await until(lambda: _past(deadline - timedelta(milliseconds=150)), seconds=30, pause=0.005)
-    for job, envelope in envelopes.items():
-        await world.send(envelope, f"result:{job}:1")
-
-    async def all_ended() -> bool:
-        return not await world.db.fetchval(
-            "select count(*) from recognition_job where status = 'processing'"
-        )
-
-    await until(all_ended, seconds=30)
-    for job in jobs:
-        await _ended_once(world, job)
-    for core in cores:
-        assert "DeadlockDetected" not in core.said()
-
-
-async def _past(moment: datetime) -> bool:
-    return datetime.now(UTC) >= moment
-
-
-async def _ended_once(world: World, job: UUID) -> None:
-    row, file = await world.row(job), await world.file_of(job)
-    assert row["status"] in {"error", "timeout"}
-    assert [after for _, after in await world.events(job)] == [row["status"]]
-    kind = "TIMEOUT" if row["status"] == "timeout" else "SERVICE_ERROR"
-    assert await world.facts(job) == [(kind, row["error_code"])]
-    assert (file["status"], file["error_code"]) == ("ERROR", row["error_code"])
 
 
 async def test_two_of_everything_on_the_same_rows(world: World) -> None:

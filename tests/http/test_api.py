@@ -247,6 +247,8 @@ async def test_an_unknown_file_or_job_is_not_found(api: httpx.AsyncClient) -> No
     assert_problem(await api.delete("/files"), 405, "method-not-allowed")
 
 
+# The same in every test process, which must collect the same tests.
+_SOME = UUID(int=7)
 _NOT_AWARE = encode_cursor(datetime(2025, 1, 1), uuid4())  # noqa: DTZ001
 _BEFORE_TIME = encode_cursor(datetime.min.replace(tzinfo=timezone(timedelta(hours=14))), uuid4())
 _FIRST = encode_cursor(datetime.min.replace(tzinfo=UTC), uuid4())
@@ -270,8 +272,8 @@ _FIRST = encode_cursor(datetime.min.replace(tzinfo=UTC), uuid4())
         "/files?created_to=0001-01-01T00:00:00%2B14:00",
         "/jobs?pipeline=paper",
         "/jobs?wait=1&status=FINE",
-        f"/files/{uuid4()}?wait=61",
-        f"/files/{uuid4()}?since_status=done",
+        f"/files/{_SOME}?wait=61",
+        f"/files/{_SOME}?since_status=done",
         "/rejected-messages?reason=late%00",
         "/rejected-messages/0",
         "/rejected-messages/99999999999999999999",
@@ -282,11 +284,11 @@ _FIRST = encode_cursor(datetime.min.replace(tzinfo=UTC), uuid4())
         "/jobs?after=MTIz",
         "/jobs?status=DONE",
         "/jobs?file_id=1",
-        f"/files/{uuid4()}/lines?after=1",
-        f"/files/{uuid4()}/lines?after=1:",
-        f"/files/{uuid4()}/lines?after=-1:2",
-        f"/files/{uuid4()}/lines?after=99999999999:1",
-        f"/files/{uuid4()}/lines?limit=0",
+        f"/files/{_SOME}/lines?after=1",
+        f"/files/{_SOME}/lines?after=1:",
+        f"/files/{_SOME}/lines?after=-1:2",
+        f"/files/{_SOME}/lines?after=99999999999:1",
+        f"/files/{_SOME}/lines?limit=0",
     ],
 )
 async def test_what_the_api_does_not_understand_is_a_bad_request(

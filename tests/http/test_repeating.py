@@ -40,19 +40,15 @@ async def test_a_repeated_upload_has_the_first_answer(
     assert await traces(db, store) == before
 
 
-@pytest.mark.parametrize("change", [{"content": documents.PNG}, {"name": "b.pdf"}])
+@pytest.mark.parametrize(("name", "content"), [("a.pdf", documents.PNG), ("b.pdf", documents.PDF)])
 async def test_a_key_with_another_request_is_refused(
-    api: httpx.AsyncClient, db: asyncpg.Connection, store: ObjectStore, change: dict[str, str]
+    api: httpx.AsyncClient, db: asyncpg.Connection, store: ObjectStore, name: str, content: bytes
 ) -> None:
     """422, and nothing is left of the other one."""
     key = str(uuid4())
     await _send(api, key)
     before = await traces(db, store)
-    headers = {"Idempotency-Key": key}
-    form = {"name": "a.pdf", "content": documents.PDF} | change
-    files = {"file": (form["name"], form["content"])}
-    response = await api.post("/files", files=files, headers=headers)
-    assert_problem(response, 422, "key-reused")
+    assert_problem(await _send(api, key, content, name), 422, "key-reused")
     assert await traces(db, store) == before
 
 

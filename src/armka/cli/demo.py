@@ -19,8 +19,9 @@ from rich.console import Console
 from armka.cli import api
 from armka.cli.files import pages
 from armka.cli.output import print_table
+from armka.cli.progress import progress_bar
 from armka.cli.signals import stop_event
-from armka.cli.upload import Sent, found, progress_bar, send_all
+from armka.cli.upload import Sent, found, send_all
 from armka.stack import Stack, StackError
 from armka.stack.errors import ServerFailed
 from armka.stack.identity import AS_IS, Command

@@ -1,6 +1,7 @@
-"""`armka files list|show|retry`."""
+"""`armka files list|show|export|source|retry|withdraw|restore`."""
 
 import asyncio
+from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -9,22 +10,44 @@ import typer
 
 from armka.cli import api
 from armka.cli.api import DEFAULT_URL, ApiRefused, AsJson, Url
+from armka.cli.bulk import retry_all
 from armka.cli.output import print_facts, print_json, print_table
 
 app = typer.Typer(help="Uploaded files.", no_args_is_help=True)
 
 Status = Annotated[str | None, typer.Option(help="Only files with this status.")]
 Limit = Annotated[int, typer.Option(help="At most so many.", min=1)]
+ClientRef = Annotated[str | None, typer.Option(help="Only files of this client.")]
+Name = Annotated[str | None, typer.Option(help="Only files with this in their name.")]
 
 _PAGE = 500
 
 
 @app.command("list")
 def list_files(
-    status: Status = None, limit: Limit = 100, *, url: Url = DEFAULT_URL, as_json: AsJson = False
+    status: Status = None,
+    limit: Limit = 100,
+    *,
+    client_ref: ClientRef = None,
+    name: Name = None,
+    organisation: Annotated[
+        str | None, typer.Option(help="Only with this in the organisation's name.")
+    ] = None,
+    withdrawn: Annotated[
+        bool, typer.Option("--withdrawn", help="With the withdrawn ones.")
+    ] = False,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
 ) -> None:
     """List files, newest first."""
-    items = asyncio.run(_list(url, status, limit))
+    filters = {
+        "status": status,
+        "client_ref": client_ref,
+        "name": name,
+        "organisation": organisation,
+        "withdrawn": "true" if withdrawn else None,
+    }
+    items = asyncio.run(_list(url, filters, limit))
     if as_json:
         for item in items:
             print_json(item)
@@ -36,10 +59,10 @@ def list_files(
     )
 
 
-async def _list(url: str, status: str | None, limit: int) -> list[dict[str, Any]]:
+async def _list(url: str, filters: dict[str, str | None], limit: int) -> list[dict[str, Any]]:
     try:
         async with api.client(url) as http:
-            return await pages(http, "/files", {"status": status}, limit)
+            return await pages(http, "/files", filters, limit)
     except (ApiRefused, httpx.HTTPError) as error:
         raise api.explain(error, url) from None
 
@@ -166,9 +189,101 @@ def _print_document(document: dict[str, Any]) -> None:
         typer.echo(f"{check['severity']} {check['rule']}: {check['message']}")
 
 
+@app.command("export")
+def export(
+    file_id: UUID,
+    target: Annotated[
+        Path | None, typer.Argument(help="Where to; a file that is not there.")
+    ] = None,
+    *,
+    xlsx: Annotated[bool, typer.Option("--xlsx/--csv", help="A workbook, or a table.")] = True,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Save a file's trial-balance lines as XLSX or CSV."""
+    ending = "xlsx" if xlsx else "csv"
+    _save(url, f"/files/{file_id}/lines.{ending}", target or Path(f"{file_id}.{ending}"))
+
+
+@app.command("source")
+def source(file_id: UUID, target: Path, *, url: Url = DEFAULT_URL) -> None:
+    """Save the document as it was uploaded."""
+    _save(url, f"/files/{file_id}/source", target)
+
+
+def _save(url: str, path: str, target: Path) -> None:
+    async def download() -> None:
+        async with api.client(url) as http:
+            await api.save(http, path, target)
+
+    try:
+        asyncio.run(download())
+    except (ApiRefused, httpx.HTTPError) as error:
+        raise api.explain(error, url) from None
+    except OSError as error:
+        typer.echo(f"armka: cannot write {target}: {error.strerror}", err=True)
+        raise typer.Exit(1) from None
+    typer.echo(target)
+
+
+@app.command("withdraw")
+def withdraw(
+    file_id: UUID,
+    *,
+    reason: Annotated[str, typer.Option(help="Why; it is kept with the file.")],
+    by: Annotated[str, typer.Option(help="On whose behalf.")] = "cli",
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Hide a file from lists; it is not deleted."""
+    body = {"reason": reason, "by": by}
+    item = asyncio.run(_post(url, f"/files/{file_id}/withdraw", body))
+    print_json(item) if as_json else typer.echo(f"{file_id} is withdrawn")
+
+
+@app.command("restore")
+def restore(file_id: UUID, *, url: Url = DEFAULT_URL, as_json: AsJson = False) -> None:
+    """Show a withdrawn file in lists again."""
+    item = asyncio.run(_post(url, f"/files/{file_id}/restore", None))
+    print_json(item) if as_json else typer.echo(f"{file_id} is back")
+
+
+async def _post(url: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+    try:
+        async with api.client(url) as http:
+            answer: dict[str, Any] = await api.call(http, "POST", path, json=body)
+            return answer
+    except (ApiRefused, httpx.HTTPError) as error:
+        raise api.explain(error, url) from None
+
+
 @app.command("retry")
-def retry(file_id: UUID, *, url: Url = DEFAULT_URL, as_json: AsJson = False) -> None:
-    """Recognise a file again: a new attempt."""
+def retry(  # noqa: PLR0913 - each is an option of the command
+    file_id: Annotated[UUID | None, typer.Argument(help="The file; or give --status.")] = None,
+    *,
+    status: Annotated[
+        str | None, typer.Option(help="All files that are ERROR, NEEDS_CHECK or DONE.")
+    ] = None,
+    client_ref: ClientRef = None,
+    name: Name = None,
+    error_code: Annotated[str | None, typer.Option(help="Only files with this error.")] = None,
+    reason: Annotated[str, typer.Option(help="Why; it is kept with the operation.")] = "cli",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Recognise a file again: a new attempt. With --status: all that match, as they are now."""
+    if (file_id is None) == (status is None):
+        typer.echo("armka: name one file, or give --status for many", err=True)
+        raise typer.Exit(2)
+    if file_id is None:
+        wanted = {
+            "status": status,
+            "client_ref": client_ref,
+            "name": name,
+            "error_code": error_code,
+        }
+        retry_all(url, wanted, reason, yes=yes, as_json=as_json)
+        return
     attempt = asyncio.run(begin_attempt(url, file_id))
     if as_json:
         print_json(attempt)
@@ -180,7 +295,8 @@ async def begin_attempt(url: str, file_id: UUID | str) -> dict[str, Any]:
     """Ask for a new attempt; a refusal ends the command."""
     try:
         async with api.client(url) as http:
-            attempt: dict[str, Any] = await api.call(http, "POST", f"/files/{file_id}/attempts")
+            path = f"/files/{file_id}/attempts"
+            attempt: dict[str, Any] = await api.call_once(http, "POST", path)
             return attempt
     except (ApiRefused, httpx.HTTPError) as error:
         raise api.explain(error, url) from None

@@ -1,4 +1,4 @@
-"""`armka jobs list|show|retry`."""
+"""`armka jobs list|show|messages|retry`."""
 
 import asyncio
 from typing import Any
@@ -69,6 +69,28 @@ async def _get(url: str, job_id: UUID) -> dict[str, Any]:
         async with api.client(url) as http:
             job: dict[str, Any] = await api.call(http, "GET", f"/jobs/{job_id}")
             return job
+    except (ApiRefused, httpx.HTTPError) as error:
+        raise api.explain(error, url) from None
+
+
+@app.command("messages")
+def messages(
+    job_id: UUID, limit: Limit = 100, *, url: Url = DEFAULT_URL, as_json: AsJson = False
+) -> None:
+    """List what came for a job and was not applied, and why."""
+    items = asyncio.run(_messages(url, job_id, limit))
+    if as_json:
+        for item in items:
+            print_json(item)
+        return
+    columns = ("id", "received_at", "reason", "detail", "msg_id", "subject", "body_size")
+    print_table(columns, ([item[name] for name in columns] for item in items))
+
+
+async def _messages(url: str, job_id: UUID, limit: int) -> list[dict[str, Any]]:
+    try:
+        async with api.client(url) as http:
+            return await pages(http, f"/jobs/{job_id}/messages", {}, limit)
     except (ApiRefused, httpx.HTTPError) as error:
         raise api.explain(error, url) from None
 

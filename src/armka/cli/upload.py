@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 import httpx
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from armka.cli import api
 from armka.cli.api import DEFAULT_URL, ApiRefused, AsJson, Url
 from armka.cli.output import print_json, print_table
+from armka.cli.progress import progress_bar
 
 _AT_ONCE = 8
 _EXTENSIONS = frozenset({".xls", ".xlsx", ".xlsb", ".pdf", ".png", ".jpg", ".jpeg"})
@@ -28,11 +27,12 @@ class Sent:
     job_id: str | None = None
     refusal: str | None = None
     code: str | None = None
+    same_as: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """One line of the command's JSON output."""
         outcome = (
-            {"file_id": self.file_id, "job_id": self.job_id}
+            {"file_id": self.file_id, "job_id": self.job_id, "same_as": list(self.same_as)}
             if self.file_id
             else {"error": self.refusal}
         )
@@ -93,18 +93,6 @@ async def _send_with_progress(
             return await send_all(http, documents, client_ref, lambda: bar.advance(task))
 
 
-def progress_bar() -> Progress:
-    """A bar on the terminal; nothing where stderr is none."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=console, disable=not console.is_terminal)
-
-
 async def send_all(
     http: httpx.AsyncClient,
     documents: Sequence[Path],
@@ -127,12 +115,12 @@ async def _send(http: httpx.AsyncClient, path: Path, client_ref: str | None) -> 
     content = await asyncio.to_thread(path.read_bytes)
     fields = {"client_ref": client_ref} if client_ref else {}
     try:
-        made = await api.call(
+        made = await api.call_once(
             http, "POST", "/files", files={"file": (path.name, content)}, data=fields
         )
     except ApiRefused as error:
         return Sent(path, refusal=error.detail, code=error.code or error.kind)
-    return Sent(path, made["file_id"], made["job_id"])
+    return Sent(path, made["file_id"], made["job_id"], same_as=tuple(made["same_as"]))
 
 
 def _report(sent: Sequence[Sent], as_json: bool) -> None:
@@ -142,9 +130,13 @@ def _report(sent: Sequence[Sent], as_json: bool) -> None:
             print_json(item.as_json())
     else:
         print_table(
-            ("file", "file id", "refused"),
-            ((item.path, item.file_id, item.refusal) for item in sent),
+            ("file", "file id", "refused", "same bytes as"),
+            ((item.path, item.file_id, item.refusal, _first(item.same_as)) for item in sent),
         )
         typer.echo(f"{len(sent) - len(refused)} uploaded, {len(refused)} refused")
     if refused:
         raise typer.Exit(1)
+
+
+def _first(ids: tuple[str, ...]) -> str | None:
+    return ids[0] if ids else None

@@ -27,8 +27,8 @@ from jsonb_populate_record(
 -- name: make_current
 update stored_file set current_recognition_job_id = $2 where id = $1
 
--- name: set_file
-update stored_file set status = $2, error_code = $3, error_message = $4 where id = $1
+-- name: insert_fact
+insert into quality_failure_fact (recognition_job_id, stored_file_id, failure_kind) values ($1, $2, $3)
 
 -- name: set_status
 update recognition_job set status = $2 where id = $1
@@ -54,9 +54,6 @@ select * from s3_object where id = $1
 -- name: objects_of
 -- The results and raw answers that name a job in their keys.
 select * from s3_object where bucket_role <> 'uploads' and key like '%' || $1::text || '%' order by key
-
--- name: object_of_key
-select * from s3_object where bucket = $1 and key = $2
 
 -- name: facts
 select * from quality_failure_fact where recognition_job_id = $1 order by id

@@ -32,7 +32,7 @@ def publishes_nothing() -> None:
 def marks_before_the_confirmation() -> None:
     """Takes a write into the socket for a publication."""
 
-    async def confirm(client: object, seconds: float) -> None:
+    async def confirm(client: object, seconds: float = 0) -> None:
         return None
 
     plain.confirm = confirm

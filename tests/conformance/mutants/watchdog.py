@@ -8,7 +8,7 @@ _LOCK = "for no key update skip locked"
 
 
 @mutant(
-    "a-result-that-commits-first-stays", "results-and-watchdogs-meet-at-the-deadline",
+    "a-result-that-commits-first-stays",
     database=WITHOUT_GUARD,
 )  # fmt: skip
 def ends_what_has_ended_meanwhile() -> None:

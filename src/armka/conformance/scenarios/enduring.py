@@ -16,7 +16,12 @@ from armka.conformance.target import Power
 
 _OK = 200
 _MANY = 200
-_LONG_SECONDS = 60.0
+# Of the usual patience: for what a server's return or a whole crowd needs.
+_LONG = 3
+
+
+def _long(surface: Surface) -> float:
+    return _LONG * surface.target.patience_seconds
 
 
 async def _ended_all(surface: Surface, jobs: Sequence[Job], *statuses: str) -> list[Row]:
@@ -31,7 +36,7 @@ async def _ended_all(surface: Surface, jobs: Sequence[Job], *statuses: str) -> l
         f"{len(jobs)} jobs are {' or '.join(statuses)}",
         others,
         until=lambda rows: not rows,
-        within=_LONG_SECONDS,
+        within=_long(surface),
     )
     return await surface.tables.all("jobs", ids)
 
@@ -55,19 +60,19 @@ async def jobs_wait_for_the_broker(surface: Surface) -> None:
         seconds=1.5,
     )
     await surface.operator.start_nats()
-    row = await surface.reaches(waiting, "published", within=_LONG_SECONDS)
+    row = await surface.reaches(waiting, "published", within=_long(surface))
     surface.expect_row(str(waiting), row, publish_count=1)
     budget = surface.target.seconds("REPLY_TIMEOUT_SECONDS_TABULAR")
     if row["reply_deadline"] - row["published_at"] < timedelta(seconds=budget - 1):
         raise Contradicted("the whole budget from the publish on", shown(row), surface.trail.lines)
-    await surface.reaches(past, "published", "timeout", within=_LONG_SECONDS)
+    await surface.reaches(past, "published", "timeout", within=_long(surface))
     await _published_by_the_wire(surface, waiting)
 
 
 async def _published_by_the_wire(surface: Surface, job: Job) -> None:
     """The kit's own connection comes back too: it hears the next job, if not the first ones."""
     witness = await surface.job()
-    await surface.request(witness, within=_LONG_SECONDS)
+    await surface.request(witness, within=_long(surface))
     ids = {heard.msg_id for heard in surface.heard(job)} - {job.request_id}
     surface.expect("foreign ids", set(), ids)
 
@@ -88,7 +93,7 @@ async def a_frozen_broker_confirms_nothing(surface: Surface) -> None:
         )
     finally:
         surface.operator.thaw_nats()
-    await surface.reaches(job, "published", within=_LONG_SECONDS)
+    await surface.reaches(job, "published", within=_long(surface))
 
 
 @scenario(
@@ -144,7 +149,7 @@ async def a_publisher_killed_before_its_commit(surface: Surface) -> None:
         surface.trail.add("the core is killed")
     surface.expect_row(str(job), await surface.row(job), status="queued", publish_count=0)
     await surface.operator.start_core()
-    row = await surface.reaches(job, "published", within=_LONG_SECONDS)
+    row = await surface.reaches(job, "published", within=_long(surface))
     surface.expect_row(str(job), row, publish_count=1)
     second = await surface.request(job, 2)
     surface.expect("Nats-Msg-Id", job.request_id, second.msg_id)

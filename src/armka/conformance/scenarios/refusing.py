@@ -153,26 +153,40 @@ async def an_envelope_that_points_elsewhere_is_refused(surface: Surface) -> None
 
 @scenario("I7")
 async def a_poisonous_envelope_holds_back_nobody(surface: Surface) -> None:
-    """A number that no column can hold, in the middle of a batch: it is kept as invalid, and its
-    neighbours are applied.
+    """In one batch: a number that nothing can hold, a NUL, and a job whose fact cannot be written,
+    since another hand wrote it already. Each is answered, and their neighbours are applied.
     """
     jobs = [await surface.published() for _ in range(15)]
-    poisonous = jobs[7]
+    huge, blocked, nul = jobs[3], jobs[7], jobs[11]
+    await surface.tables.all("insert_fact", blocked.id, blocked.file_id, "SERVICE_ERROR")
+    surface.trail.add(f"insert of a fact SERVICE_ERROR about {blocked}")
     envelopes: list[tuple[Envelope | bytes, str | None]] = [
         (job.envelope("error", metrics={"n": 1}), job.result_id) for job in jobs
     ]
-    poison = json.dumps(poisonous.envelope("error", metrics={"n": "@"})).encode()
-    envelopes[7] = (poison.replace(b'"@"', b"1e200000"), poisonous.result_id)
+    envelopes[3] = (
+        json.dumps(envelopes[3][0]).encode().replace(b'"@"', b"1e200000"),
+        huge.result_id,
+    )
     service = {"name": "nul\x00", "version": "1"}
-    nul = jobs[11].envelope("error", metrics={"nul": "a\x00b"}, service=service)
-    envelopes[11] = (nul, jobs[11].result_id)
+    envelopes[11] = (
+        nul.envelope("error", metrics={"nul": "a\x00b"}, service=service), nul.result_id,
+    )  # fmt: skip
     async with inbox_held(surface):
         replies = await surface.ask(*envelopes)
-    for job, reply in zip(jobs, replies, strict=True):
-        outcome = "rejected" if job is poisonous else "applied"
-        surface.expect(f"{job}", outcome, (await surface.answer(reply)).outcome.value)
-    surface.expect_row("it", await surface.row(poisonous), status="published")
-    surface.expect("reasons", ["invalid"], await surface.reasons(poisonous))
+    outcomes = {
+        job: (await surface.answer(reply)).outcome.value
+        for job, reply in zip(jobs, replies, strict=True)
+    }
+    surface.expect("the envelope with the number", "rejected", outcomes.pop(huge))
+    await _expect_whole(surface, blocked, outcomes.pop(blocked))
+    surface.expect("its neighbours", {"applied"}, set(outcomes.values()))
+
+
+async def _expect_whole(surface: Surface, job: Job, outcome: str) -> None:
+    """Applied where a second fact is possible, else kept; nothing in between."""
+    if outcome != "applied":
+        surface.expect_row(str(job), await surface.row(job), status="published")
+        surface.expect("reasons", ["invalid"], await surface.reasons(job))
 
 
 @scenario("§1 I5")

@@ -11,7 +11,8 @@ select set_config('statement_timeout', $1, true)
 select clock_timestamp()
 
 -- The checks. Each returns one text a thing that drifted. `drift` says what it is, `do` what to do, `takes` what its
--- parameters are, in their order: limit = rows returned at most, newest = rows looked at, and ages in seconds.
+-- parameters are, in their order: limit = rows returned at most, newest = rows looked at, and ages in seconds. What is
+-- looked up for each of the newest rows is a lateral that cannot be turned into a join of whole tables.
 
 -- name: job_without_clock
 -- drift: A job is under way and its deadline lies more than 30 days ahead: no loop will move it if its service stays silent.
@@ -89,12 +90,14 @@ limit $1
 -- drift: A job reached a final status twice: a final status was overwritten.
 -- do: The guard was off or the job was restored from elsewhere: compare its events with its rejected messages, and decide which result counts.
 -- takes: limit, newest
-select j.id || ' ' || string_agg(e.to_status, ', ' order by e.id)
+select j.id || ' ' || ends.statuses
 from (select id from recognition_job order by created_at desc, id desc limit $2) j
-join recognition_job_event e on e.recognition_job_id = j.id
-where e.to_status in ('done', 'needs_check', 'error', 'timeout', 'dlq')
-group by j.id
-having count(*) > 1
+cross join lateral (
+    select count(*), string_agg(e.to_status, ', ' order by e.id) as statuses
+    from recognition_job_event e
+    where e.recognition_job_id = j.id and e.to_status in ('done', 'needs_check', 'error', 'timeout', 'dlq')
+) ends
+where ends.count > 1
 limit $1
 
 -- name: event_off_the_graph
@@ -125,10 +128,13 @@ limit $1
 -- drift: A file has two jobs of one attempt.
 -- do: One of them was inserted by hand: the file's current job counts; keep the other as it is, and start a new attempt if in doubt.
 -- takes: limit, newest
-select j.stored_file_id || ' attempt ' || j.attempt
+select distinct j.stored_file_id || ' attempt ' || j.attempt
 from (select id, stored_file_id, attempt from recognition_job order by created_at desc, id desc limit $2) j
-join recognition_job other on other.stored_file_id = j.stored_file_id and other.attempt = j.attempt and other.id <> j.id
-group by j.stored_file_id, j.attempt
+cross join lateral (
+    select count(*) from recognition_job same
+    where same.stored_file_id = j.stored_file_id and same.attempt = j.attempt
+) jobs
+where jobs.count > 1
 limit $1
 
 -- name: file_not_its_job
@@ -148,7 +154,9 @@ from (
         where status = 'PROCESSING' order by created_at, id limit $2
     )
 ) f
-left join recognition_job j on j.id = f.current_recognition_job_id
+left join lateral (
+    select id, status, error_code, mapped_at from recognition_job where id = f.current_recognition_job_id limit 1
+) j on true
 where not case
     when j.id is null then f.status = 'UPLOADED'
     when j.status = 'queued' then f.status in ('UPLOADED', 'PROCESSING')
@@ -180,7 +188,7 @@ select j.id || ' points to ' || o.bucket_role || ' ' || o.key
 from (
     select id, stored_file_id, result_s3_object_id from recognition_job order by created_at desc, id desc limit $2
 ) j
-join s3_object o on o.id = j.result_s3_object_id
+cross join lateral (select bucket_role, key from s3_object where id = j.result_s3_object_id limit 1) o
 where o.bucket_role <> 'results' or o.key <> 'results/' || j.stored_file_id || '/' || j.id || '/result.json'
 limit $1
 

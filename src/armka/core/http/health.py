@@ -8,6 +8,8 @@ from typing import Any, Protocol
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
+from armka.core.http.problems import OTHERS
+
 _PATIENCE_SECONDS = 0.8
 
 Check = Callable[[], Awaitable[None]]
@@ -86,6 +88,11 @@ def _finding(task: "asyncio.Task[None]") -> str | None:
     return None if error is None else type(error).__name__
 
 
+_NOT_READY: dict[int | str, dict[str, Any]] = {
+    503: {"description": "Send it no requests now.", "content": {"application/json": {}}}
+} | OTHERS
+
+
 def router(vitals: Vitals, readiness: Readiness) -> APIRouter:
     """The probes."""
     api = APIRouter(tags=["health"])
@@ -100,7 +107,7 @@ def router(vitals: Vitals, readiness: Readiness) -> APIRouter:
         """Say that the process answers: restart it where it does not. Asks no server."""
         return {"status": "ok"}
 
-    @api.get("/readyz", responses={503: {"description": "Send it no requests now."}})
+    @api.get("/readyz", responses=_NOT_READY)
     async def readyz(verbose: str | None = None) -> JSONResponse:
         """Say whether requests should come here: database, NATS, object store and loops are well.
 

@@ -81,14 +81,14 @@ _SCHEMA: dict[str, Any] = {
     },
 }
 
-# What every route may answer instead.
-RESPONSES: dict[int | str, dict[str, Any]] = {
-    **answers(400, 401, 500, 503),
+OTHERS: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "Another problem (RFC 9457).",
         "content": {MEDIA_TYPE: {"schema": _SCHEMA}},
-    },
+    }
 }
+# What every route may answer instead.
+RESPONSES = answers(400, 401, 500, 503) | OTHERS
 
 
 def problem(

@@ -58,7 +58,7 @@ class RequestLog:
             self._tell(scope, status, time.perf_counter() - began, ids)
 
     def _tell(self, scope: Scope, status: int, seconds: float, ids: dict[str, str]) -> None:
-        route = getattr(scope.get("route"), "path", "none")
+        route = _pattern(scope)
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._count(method, route, status)
         given = scope.get("path_params", {})
@@ -73,3 +73,13 @@ class RequestLog:
             ms=round(seconds * 1000, 1),
             **(told | ids),
         )
+
+
+def _pattern(scope: Scope) -> str:
+    """The whole pattern of the route; it knows itself only what comes after its router's prefix."""
+    route = scope.get("route")
+    if route is None:
+        return "none"
+    own: str = route.path
+    prefix = scope["path"].split("/")[: -own.count("/")]
+    return "/".join(prefix) + own
