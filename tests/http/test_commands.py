@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 from pathlib import Path
-from uuid import UUID
 
 import asyncpg
 import httpx
@@ -103,4 +102,3 @@ async def test_all_failed_files_of_a_client_are_retried(world: World) -> None:
     assert (code, "--status" in said) == (2, True)
     attempts = await world.db.fetch("select attempt from recognition_job where attempt = 2")
     assert len(attempts) == len(files)
-    assert UUID(operation["id"])

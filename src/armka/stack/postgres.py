@@ -94,15 +94,19 @@ class PostgresServer(Server):
 
     async def _is_ready(self) -> bool:
         try:
-            await self._query(DATABASE, "select 1")
-        except asyncpg.InvalidCatalogNameError:
-            await self._query("postgres", f"create database {DATABASE}")
+            await self._make_database_answer()
         except asyncpg.InvalidPasswordError:
             what = f"refuses the password in {self.home / 'secrets.json'}: it belongs to other data"
             raise ServerFailed(self.name, what, self.log, "") from None
         except _NOT_YET:
             return False
         return True
+
+    async def _make_database_answer(self) -> None:
+        try:
+            await self._query(DATABASE, "select 1")
+        except asyncpg.InvalidCatalogNameError:
+            await self._query("postgres", f"create database {DATABASE}")
 
     async def _query(self, database: str, statement: str) -> None:
         connection = await asyncpg.connect(self.database_url(database), timeout=1)

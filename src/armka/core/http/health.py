@@ -89,8 +89,9 @@ def _finding(task: "asyncio.Task[None]") -> str | None:
 
 
 _NOT_READY: dict[int | str, dict[str, Any]] = {
-    503: {"description": "Send it no requests now.", "content": {"application/json": {}}}
-} | OTHERS
+    503: {"description": "Send it no requests now.", "content": {"application/json": {}}},
+    **OTHERS,
+}
 
 
 def router(vitals: Vitals, readiness: Readiness) -> APIRouter:
