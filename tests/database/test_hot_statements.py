@@ -247,8 +247,12 @@ async def test_the_lists_read_a_page(connection: asyncpg.Connection) -> None:
 
 
 async def test_an_upload_reads_its_like(connection: asyncpg.Connection) -> None:
-    """Earlier files with the same bytes are found by their digest, also where all have the same."""
-    await connection.execute("update s3_object set sha256 = $1", "0" * 64)
+    """Earlier files with the same bytes are found by their digest, also where many have them."""
+    await connection.execute(
+        "update s3_object set sha256 = $1 where id in (select id from s3_object limit $2)",
+        "0" * 64,
+        4 * BOUND,
+    )
     values = (uuid4(), uuid4(), "arm-ka", "uploads/new", 1, "0" * 64, "a.xlsx", "XLSX", "tabular")
     keyed = (None, "files", "key", 0, "digest")
     assert await touched(connection, FILES.register_upload, *values, *keyed) <= BOUND

@@ -8,6 +8,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 _STATUS_STYLES = {
     "DONE": "green",
@@ -38,10 +39,10 @@ def print_table(
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        cells = ["" if cell is None else str(cell) for cell in row]
+        # Text, not markup: names of files and firms may hold square brackets.
+        cells = [Text("" if cell is None else str(cell)) for cell in row]
         if status is not None:
-            style = _STATUS_STYLES.get(cells[status])
-            cells[status] = f"[{style}]{cells[status]}[/]" if style else cells[status]
+            cells[status].stylize(_STATUS_STYLES.get(cells[status].plain, ""))
         table.add_row(*cells)
     Console().print(table)
 

@@ -123,6 +123,7 @@ class PlainReceiver:
         await confirm(client)
         self._subscription = (client, subscription)
         self._since = time.monotonic()
+        log.info("subscribed", subject=self._subject, queue=self._queue)
 
     def _notice_drops(self, error: Exception) -> None:
         if isinstance(error, nats.errors.SlowConsumerError):

@@ -17,6 +17,7 @@ class ObjectSettings(BaseSettings):
 
     endpoint_url: str = Field(
         default="http://127.0.0.1:8333",
+        pattern=r"^https?://[^/]+",
         validation_alias="S3_ENDPOINT_URL",
         description="The S3 endpoint.",
     )

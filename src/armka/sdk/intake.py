@@ -187,8 +187,12 @@ class Intake:
             return
         if answer is None:
             log.warning("nobody answered for a result", job=str(job))
+        elif isinstance(answer, Outcome) and answer.outcome is OutcomeKind.REJECTED:
+            log.error("the core rejects a result", job=str(job), reason=answer.reason)
+        elif isinstance(answer, Outcome):
+            log.info("a result is delivered", job=str(job), outcome=answer.outcome.value)
         else:
-            log.info("a result is delivered", job=str(job), answer=str(answer))
+            log.info("a stream took a result", job=str(job), stream=answer.stream, seq=answer.seq)
 
     async def _settle(self, incoming: Incoming) -> None:
         # A request asks for envelopes, not for an outcome: nothing goes to its reply subject.

@@ -45,7 +45,7 @@ class NatsServer(Server):
         return Command((str(nats_program()), "--config", str(config)), self.home, self.log)
 
     def _config_text(self) -> str:
-        store = json.dumps(str(self.home / "jetstream"))
+        store = _quoted(str(self.home / "jetstream"))
         sync = "sync_interval: always" if self._fsync else ""
         listen = f"listen: {LOOPBACK}:{self.port}\n"
         return f"{listen}jetstream {{ store_dir: {store}\n {sync} }}\n{self._config}\n"
@@ -68,3 +68,8 @@ class NatsServer(Server):
         return greeting.startswith(b"INFO ") and answer.startswith(
             (b"PONG", b"-ERR 'Authorization")
         )
+
+
+def _quoted(text: str) -> str:
+    """A string of the configuration file; it knows no escapes for letters, and needs none."""
+    return json.dumps(text, ensure_ascii=False)

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from armka.stack.errors import PortTaken, ServerFailed
-from armka.stack.folder import FolderLock, adopt
+from armka.stack.folder import FolderLock, adopt, replace_private
 from armka.stack.identity import Command, Identity
-from armka.stack.ports import free_ports
+from armka.stack.ports import free_ports, is_free
 from armka.stack.supervised import Supervised
 
 _PORT_ATTEMPTS = 5
@@ -86,6 +86,11 @@ class Server(ABC):
     async def _start_on_ports(self, identity: Identity, lock: int) -> None:
         if self.ports:
             return await self._start_once(identity, lock)
+        if remembered := self._remembered_ports():
+            try:
+                return await self._start_on(remembered, identity, lock)
+            except PortTaken:
+                pass  # somebody else has one of them by now
         for _ in range(_PORT_ATTEMPTS - 1):
             try:
                 return await self._start_on_new_ports(identity, lock)
@@ -94,12 +99,28 @@ class Server(ABC):
         return await self._start_on_new_ports(identity, lock)
 
     async def _start_on_new_ports(self, identity: Identity, lock: int) -> None:
-        self.ports = tuple(free_ports(self.port_count, self._suits))
+        await self._start_on(tuple(free_ports(self.port_count, self._suits)), identity, lock)
+
+    async def _start_on(self, ports: tuple[int, ...], identity: Identity, lock: int) -> None:
+        self.ports = ports
         try:
             await self._start_once(identity, lock)
         except BaseException:
             self.ports = ()
             raise
+        replace_private(self._ports_file, " ".join(map(str, ports)) + "\n")
+
+    @property
+    def _ports_file(self) -> Path:
+        return self.home / "ports"
+
+    def _remembered_ports(self) -> tuple[int, ...]:
+        """The ports of the last run, so that its clients find the server again; where still free."""
+        if not self._ports_file.exists():
+            return ()
+        ports = tuple(int(word) for word in self._ports_file.read_text().split())
+        usable = len(ports) == self.port_count and all(map(is_free, ports))
+        return ports if usable and all(map(self._suits, ports)) else ()
 
     async def _start_once(self, identity: Identity, lock: int) -> None:
         self._process = Supervised(self.name, self._command().plan(identity), keep=(lock,))

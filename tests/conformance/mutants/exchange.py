@@ -13,6 +13,7 @@ from tests.conformance.mutants.mutant import mutant
 
 @mutant(
     "the-database-refuses-what-is-not-in-the-graph", "every-transition-can-be-seen-afterwards",
+    "results-and-watchdogs-meet-at-the-deadline",
     database="alter table recognition_job disable trigger recognition_job_moved",
 )  # fmt: skip
 def nothing_guards_the_table() -> None:

@@ -209,7 +209,7 @@ def wants_an_ack_first() -> None:
     deciding._apply = apply
 
 
-@mutant("an-error-fails-job-and-file", "results-and-watchdogs-meet-at-the-deadline")
+@mutant("an-error-fails-job-and-file")
 def fails_without_a_fact() -> None:
     """An error of the service leaves no quality_failure_fact."""
     edit(SQL, "write_facts", "any ($1::uuid[])", "any ($1::uuid[]) and false")

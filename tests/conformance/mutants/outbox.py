@@ -138,7 +138,7 @@ def judges_without_listening() -> None:
     Outbox._patience_seconds = lambda self: self._config.ack_timeout_seconds
 
 
-@mutant("replicas-publish-each-job-once", "a-locked-row-holds-up-nobody")
+@mutant("a-locked-row-holds-up-nobody")
 def claims_without_a_lock() -> None:
     """Reads queued jobs without locking them."""
     edit(SQL, "claim_queued", "for update skip locked", "")
