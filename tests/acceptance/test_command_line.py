@@ -51,7 +51,7 @@ async def test_the_demo_recognises_the_samples_and_leaves_nothing_behind(tmp_pat
     assert ran.out.count("NEEDS_CHECK") == 2
     for code in ("INVALID_DOCUMENT", "NOT_IMPLEMENTED", "INVALID_FORMAT", "UNREADABLE"):
         assert code in ran.out
-    assert "12 recognised, 0 refused" in ran.out
+    assert "12 came to an end, 0 refused" in ran.out
     assert not _processes_of(tmp_path)
 
 

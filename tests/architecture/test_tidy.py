@@ -176,7 +176,6 @@ def test_the_environment_is_read_in_settings_only(product, root):
     assert findings(rest, environment_reads) == []
 
 
-
 def test_tests_wait_for_what_they_need(python, root):
     tests = [path for path in python if path.is_relative_to(root / "tests")]
 

@@ -70,29 +70,44 @@ def _samples() -> Path:
 
 
 async def _demo(folder: Path, documents: Sequence[Path], leave: bool) -> None:
+    """Run the demo until it is done, Ctrl-C comes, or one of its processes ends."""
     stop = stop_event()
+    work = asyncio.create_task(_show_all(folder, documents, leave))
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait((work, stopped), return_when=asyncio.FIRST_COMPLETED)
+    if not work.done():
+        typer.echo("stopping …", err=True)
+        work.cancel()
+    stopped.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await work
+
+
+async def _show_all(folder: Path, documents: Sequence[Path], leave: bool) -> None:
     begun = time.monotonic()
-    async with _running(folder) as url, api.client(url) as http:
-        typer.echo(
-            f"all runs after {time.monotonic() - begun:.1f} s; {len(documents)} documents to go"
-        )
-        uploaded, files = await _recognise(http, documents)
+    async with _running(folder) as (url, ended), api.client(url) as http:
+        seconds = time.monotonic() - begun
+        typer.echo(f"all runs after {seconds:.1f} s; {len(documents)} documents to go")
+        shown = asyncio.create_task(_recognise(http, documents))
+        await asyncio.wait((shown, ended), return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            shown.cancel()
+            raise ended.result()
+        uploaded, files = shown.result()
         _show(uploaded, files)
         seconds = time.monotonic() - begun
-        typer.echo(
-            f"{len(files)} recognised, {len(uploaded) - len(files)} refused, {seconds:.1f} s in all"
-        )
-        if not leave:
-            typer.echo(
-                f"The API listens at {url}/api/v1; logs are in {folder}. Ctrl-C ends everything."
-            )
-            typer.echo(f"Try: armka files list --url {url}")
-            await stop.wait()
+        refused = len(uploaded) - len(files)
+        typer.echo(f"{len(files)} came to an end, {refused} refused, {seconds:.1f} s in all")
+        if leave:
+            return
+        typer.echo(f"The API listens at {url}/api/v1; logs are in {folder}. Ctrl-C ends it all.")
+        typer.echo(f"Try: {Path(sys.executable).with_name('armka')} files list --url {url}")
+        raise await ended
 
 
 @contextlib.asynccontextmanager
-async def _running(folder: Path) -> AsyncIterator[str]:
-    """The servers, a core and the tabular parser; yields the API's address."""
+async def _running(folder: Path) -> AsyncIterator[tuple[str, "asyncio.Task[ServerFailed]"]]:
+    """The servers, a core and the tabular parser: the API's address, and who ended too early."""
     console = Console(stderr=True)
     async with contextlib.AsyncExitStack() as stack:
         with _status(console, "Starting PostgreSQL, NATS and S3 …"):
@@ -101,15 +116,29 @@ async def _running(folder: Path) -> AsyncIterator[str]:
             env = _environment(servers.env())
             await _run_once("migrate", ["migrate"], folder, env)
             port = _free_port()
-            await stack.enter_async_context(
-                _process("core", ["core", "--port", str(port)], folder, env)
-            )
-            await stack.enter_async_context(
-                _process("tabular-parser", ["service", "tabular-parser"], folder, env)
-            )
+            started = [
+                await stack.enter_async_context(_process(name, arguments, folder, env))
+                for name, arguments in (
+                    ("core", ["core", "--port", str(port)]),
+                    ("tabular-parser", ["service", "tabular-parser"]),
+                )
+            ]
             url = f"http://127.0.0.1:{port}"
-            await _answers(url)
-        yield url
+            ended = asyncio.create_task(_first_ended(started))
+            stack.callback(ended.cancel)
+            await _ready(url, started)
+        yield url, ended
+
+
+async def _first_ended(processes: Sequence[Supervised]) -> ServerFailed:
+    waits = {asyncio.create_task(process.ended()): process for process in processes}
+    try:
+        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    process = waits[done.pop()]
+    return ServerFailed(process.name, "ended by itself", process.log, process.log_tail())
 
 
 def _status(console: Console, text: str) -> contextlib.AbstractContextManager[object]:
@@ -167,13 +196,23 @@ def _free_port() -> int:
     raise AssertionError
 
 
-async def _answers(url: str) -> None:
+async def _ready(url: str, processes: Sequence[Supervised]) -> None:
+    """The API answers and every process hears its subject: no request would wait for a repeat."""
     async with asyncio.timeout(_START_SECONDS), api.client(url) as http:
-        while True:
-            with contextlib.suppress(httpx.HTTPError):
-                if (await http.get("/healthcheck")).is_success:
-                    return
+        while not await _answers(http) or not all(
+            process.has_said('"subscribed"') for process in processes
+        ):
+            for process in processes:
+                if process.exit_status is not None:
+                    raise ServerFailed(process.name, "ended", process.log, process.log_tail())
             await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def _answers(http: httpx.AsyncClient) -> bool:
+    try:
+        return (await http.get("/healthcheck")).is_success
+    except httpx.HTTPError:
+        return False
 
 
 async def _recognise(

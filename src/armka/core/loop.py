@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from armka.core.database.pool import is_unavailable
+from armka.core.database.pool import is_unavailable, is_unmigrated
 from armka.messaging.connection import NotConfirmed, NotConnected
 from armka.objects.store import StoreUnavailable
 
@@ -94,6 +94,12 @@ class Loop:
                 loop=self.name,
                 error=_describe(error),
                 seconds=pause,
+            )
+        elif is_unmigrated(error):
+            log.error(
+                "the database lacks this version's tables: run `armka migrate`",
+                loop=self.name,
+                error=_describe(error),
             )
         else:
             log.error("loop failed, it will go on", loop=self.name, seconds=pause, exc_info=error)

@@ -115,7 +115,7 @@ class Server(ABC):
         return self.home / "ports"
 
     def _remembered_ports(self) -> tuple[int, ...]:
-        """The ports of the last run, so that its clients find the server again; where still free."""
+        """The last run's ports where still free, so that its clients find the server again."""
         if not self._ports_file.exists():
             return ()
         ports = tuple(int(word) for word in self._ports_file.read_text().split())

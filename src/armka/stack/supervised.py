@@ -78,6 +78,14 @@ class Supervised:
         if self.pid and self.exit_status is None:
             guard.signal_tree(self.pid, number)
 
+    def has_said(self, text: str) -> bool:
+        """Whether this process's log has the text."""
+        if not self.log.exists():
+            return False
+        with self.log.open("rb") as file:
+            file.seek(self._log_start)
+            return text.encode() in file.read()
+
     def log_tail(self) -> str:
         """The last lines that this process logged."""
         if not self.log.exists():

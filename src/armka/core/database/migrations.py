@@ -22,6 +22,14 @@ class MigrationChanged(CoreError):
         self.name = name
 
 
+class DatabaseNotReached(CoreError):
+    """There is no connecting to the database; `why` is the driver's word, without the URL."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"DATABASE_URL leads to no database that lets us in: {why}")
+        self.why = why
+
+
 @dataclass(frozen=True)
 class Migration:
     """One step; `name` is its file name without the ending."""
@@ -49,7 +57,10 @@ async def migrate(dsn: str) -> list[str]:
     """Bring the database to this version's schema and return what was applied; replicas may call it
     at once.
     """
-    connection = await asyncpg.connect(dsn, timeout=10)
+    try:
+        connection = await asyncpg.connect(dsn, timeout=10)
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise DatabaseNotReached(str(error) or type(error).__name__) from None
     try:
         await connection.execute(SQL.lock)
         await connection.execute(SQL.create_register)

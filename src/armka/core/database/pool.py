@@ -74,6 +74,11 @@ def is_unavailable(error: BaseException) -> bool:
     return isinstance(error, _UNAVAILABLE) and not isinstance(error, ValueError)
 
 
+def is_unmigrated(error: BaseException) -> bool:
+    """Whether the database lacks a table or column of this version's schema."""
+    return isinstance(error, (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError))
+
+
 def lost_race(error: BaseException) -> bool:
     """Whether the statement lost to another transaction, so that the whole transaction may be tried
     again.

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from armka.core.database.pool import is_unavailable, lost_race
+from armka.core.database.pool import is_unavailable, is_unmigrated, lost_race
 from armka.core.errors import (
     AttemptUnderWay,
     BulkTooLarge,
@@ -203,6 +203,14 @@ async def _client_gone(_request: Request, _error: Exception) -> JSONResponse:
 
 
 def _unforeseen(path: str, error: Exception) -> JSONResponse:
+    if is_unmigrated(error):
+        log.error("the database lacks this version's tables: run `armka migrate`", path=path)
+        return problem(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "unavailable",
+            "The database is not ready for this version: its operator has to run `armka migrate`.",
+            headers={"Retry-After": _RETRY_AFTER_SECONDS},
+        )
     if isinstance(error, StoreUnavailable) or is_unavailable(error) or lost_race(error):
         log.warning("a request had to be put off", path=path, error=type(error).__name__)
         return problem(
