@@ -17,6 +17,15 @@ HEAD = """\
 Read from the environment; an empty variable counts as unset. Change this page in the code, then
 run `make reference`."""
 
+COMMANDS = """\
+## The command line
+
+| Variable | Default | Meaning |
+|---|---|---|
+| `ARMKA_URL` | `http://127.0.0.1:8080` | Where the commands that ask the API find it. |
+| `API_TOKEN` | *unset* | The token that they send. |
+| `LOG_LEVEL` | `INFO` | Of `armka core` and `armka service`; DEBUG where `DEBUG` is true. |"""
+
 
 def settings() -> Iterator[type[BaseSettings]]:
     """The settings classes, room by room."""
@@ -60,4 +69,4 @@ def default(field: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    print("\n\n".join([HEAD, *(section(part) for part in settings())]))
+    print("\n\n".join([HEAD, *(section(part) for part in settings()), COMMANDS]))
