@@ -1,7 +1,7 @@
 """The exchange's own ceiling: the same named statements in the same transactions, no broker.
 
 Two connections, as in the core: one claims and marks, the other acknowledges and applies. A batch
-is 500 jobs on either side; what a service would answer is known beforehand.
+is 1,000 jobs on either side; what a service would answer is known beforehand.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from bench.stage import Process, Stage
 
 SQL = load(__package__)
 OUTBOX, INBOX = load("armka.core.outbox"), load("armka.core.inbox")
-BATCH = 500
+BATCH = 1000
 _BUDGETS = (600.0, 1800.0)
 _METRICS = '{"documents":1,"lines":120,"pages":3,"seconds":0.25,"checks":{"passed":13,"failed":0}}'
 _IDLE_SECONDS = 0.005

@@ -111,10 +111,10 @@ def floors(rows: Sequence[Row], idle: Sequence[Latency], resident: Sequence[floa
         Floor("idle, insert to done, p99, ms", slowest, most=40.0),
     ]
     if resident:
-        # The first tenth warms up; against its end every later reading is held.
-        growth = [reading / resident[0] for reading in resident[1:]]
+        # The first reading is a warm process; the last ones tell whether it grew from there.
+        growth = [reading / resident[0] for reading in resident[-LEAST_ROUNDS:]]
         found.append(
-            Floor("memory after each 10,000 jobs / after the first", growth, most=_FLAT_SHARE)
+            Floor("memory at the end / after the first 10,000 jobs", growth, most=_FLAT_SHARE)
         )
     return found
 

@@ -222,7 +222,7 @@ async def _recognise(
     with progress_bar() as bar:
         sending = bar.add_task("uploaded", total=len(documents))
         reading = bar.add_task("recognised", total=len(documents))
-        sent = await send_all(http, documents, None, lambda: bar.advance(sending))
+        sent = await send_all(http, documents, None, lambda _: bar.advance(sending))
         wanted = {item.file_id for item in sent if item.file_id}
         bar.update(reading, total=len(wanted))
         async with asyncio.timeout(_RECOGNITION_SECONDS):

@@ -57,11 +57,14 @@ def upload(
     if not documents:
         typer.echo("armka: there are no documents in these folders", err=True)
         raise typer.Exit(1)
+    sent: list[Sent] = []
     try:
-        sent = asyncio.run(_send_with_progress(url, documents, client_ref))
-    except httpx.HTTPError as error:
-        raise api.explain(error, url) from None
-    _report(sent, as_json)
+        asyncio.run(_send_with_progress(url, documents, client_ref, sent.append))
+    finally:
+        # Also after Ctrl-C: who repeats the command must know what is in.
+        _report(sent, len(documents), as_json)
+    if any(item.refusal for item in sent):
+        raise typer.Exit(1)
 
 
 def found(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
@@ -85,19 +88,27 @@ def found(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
 
 
 async def _send_with_progress(
-    url: str, documents: Sequence[Path], client_ref: str | None
-) -> list[Sent]:
+    url: str,
+    documents: Sequence[Path],
+    client_ref: str | None,
+    keep: Callable[[Sent], object],
+) -> None:
     with progress_bar() as bar:
         task = bar.add_task("uploading", total=len(documents))
         async with api.client(url) as http:
-            return await send_all(http, documents, client_ref, lambda: bar.advance(task))
+
+            def sent_one(sent: Sent) -> None:
+                keep(sent)
+                bar.advance(task)
+
+            await send_all(http, documents, client_ref, sent_one)
 
 
 async def send_all(
     http: httpx.AsyncClient,
     documents: Sequence[Path],
     client_ref: str | None,
-    sent_one: Callable[[], object],
+    sent_one: Callable[[Sent], object],
 ) -> list[Sent]:
     """Upload documents, a few at a time; the results come in the order of the documents."""
     room = asyncio.Semaphore(_AT_ONCE)
@@ -105,7 +116,7 @@ async def send_all(
     async def send(path: Path) -> Sent:
         async with room:
             outcome = await _send(http, path, client_ref)
-        sent_one()
+        sent_one(outcome)
         return outcome
 
     return await asyncio.gather(*(send(path) for path in documents))
@@ -116,14 +127,22 @@ async def _send(http: httpx.AsyncClient, path: Path, client_ref: str | None) -> 
     fields = {"client_ref": client_ref} if client_ref else {}
     try:
         made = await api.call_once(
-            http, "POST", "/files", files={"file": (path.name, content)}, data=fields
+            http, "POST", "/files", files={"file": (_name(path), content)}, data=fields
         )
     except ApiRefused as error:
         return Sent(path, refusal=error.detail, code=error.code or error.kind)
+    except httpx.HTTPError as error:
+        why = f"no core answers at {http.base_url} ({type(error).__name__}): is it running?"
+        return Sent(path, refusal=why, code="no-answer")
     return Sent(path, made["file_id"], made["job_id"], same_as=tuple(made["same_as"]))
 
 
-def _report(sent: Sequence[Sent], as_json: bool) -> None:
+def _name(path: Path) -> str:
+    """The file's name as text; a system may hold names that are none."""
+    return path.name.encode("utf-8", "replace").decode()
+
+
+def _report(sent: Sequence[Sent], wanted: int, as_json: bool) -> None:
     refused = [item for item in sent if item.refusal]
     if as_json:
         for item in sent:
@@ -133,9 +152,9 @@ def _report(sent: Sequence[Sent], as_json: bool) -> None:
             ("file", "file id", "refused", "same bytes as"),
             ((item.path, item.file_id, item.refusal, _first(item.same_as)) for item in sent),
         )
-        typer.echo(f"{len(sent) - len(refused)} uploaded, {len(refused)} refused")
-    if refused:
-        raise typer.Exit(1)
+        open_ = wanted - len(sent)
+        not_asked = f", {open_} not answered" if open_ else ""
+        typer.echo(f"{len(sent) - len(refused)} uploaded, {len(refused)} refused{not_asked}")
 
 
 def _first(ids: tuple[str, ...]) -> str | None:

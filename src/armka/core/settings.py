@@ -38,7 +38,7 @@ class ExchangeSettings(BaseSettings):
         description="The outbox looks at least so often.",
     )
     outbox_batch_size: int = Field(
-        default=500,
+        default=1000,
         ge=1,
         le=5000,
         validation_alias="OUTBOX_BATCH_SIZE",

@@ -27,7 +27,7 @@ from armka.messaging.messages import Incoming, Receiver
 
 log = structlog.get_logger(__name__)
 
-BATCH_SIZE = 500
+BATCH_SIZE = 1000
 _RETRY_SECONDS = 0.5
 _TRIES_ALONE = 5
 _ASIDE_AT_ONCE = 4

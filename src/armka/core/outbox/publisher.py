@@ -3,8 +3,9 @@ rest.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, cast
 from uuid import UUID
 
 import structlog
@@ -203,7 +204,7 @@ def _build_all(rows: list[Record], subjects: Subjects) -> tuple[list[Request], d
     refusals: dict[UUID, str] = {}
     for row in rows:
         try:
-            requests.append(build(row, subjects))
+            requests.append(build(cast("Mapping[str, Any]", row), subjects))
         except (RequestInvalid, InvalidMessage) as error:
             refusals[row["id"]] = error.reason
     return requests, refusals
