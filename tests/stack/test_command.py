@@ -200,9 +200,11 @@ async def test_nothing_is_left_behind_but_the_data(run_stack: Start, number: int
     second = run_stack()  # at once: it waits for what is still dying
     wait_for(second.says_ready, "the second start")
     assert_gone(below)
-    assert not sockets_of(below)
+    assert second.ready()["NATS_URL"] == env["NATS_URL"], "clients find it where it was"
     assert await stored(second.ready()) == (42, b"42", b"42")
     guest.terminate()
+    assert second.end(signal.SIGTERM) == 0
+    assert not sockets_of(below)
 
 
 async def store(env: dict[str, str]) -> None:

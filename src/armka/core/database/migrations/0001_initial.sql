@@ -28,6 +28,10 @@ create table stored_file (
     uploaded_by text,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
+    -- Hidden from lists, not deleted; the statuses go on meaning what they say.
+    withdrawn_at timestamptz,
+    withdrawn_by text,
+    withdrawn_reason text,
     constraint stored_file_status check (status in ('UPLOADED', 'PROCESSING', 'DONE', 'NEEDS_CHECK', 'ERROR'))
 );
 
@@ -68,9 +72,11 @@ create table recognition_job (
 alter table stored_file add constraint stored_file_current_job
     foreign key (current_recognition_job_id) references recognition_job deferrable initially deferred;
 
+-- Written by the guard of recognition_job alone, for rows that it has before it: a foreign key would only look each of
+-- them up again, at a tenth of the exchange's whole cost. What a deletion must take along, recognition_job_removed does.
 create table recognition_job_event (
     id bigint generated always as identity primary key,
-    recognition_job_id uuid not null references recognition_job on delete cascade,
+    recognition_job_id uuid not null,
     from_status text,
     to_status text not null,
     cause text not null,
@@ -181,6 +187,47 @@ create table osv_check (
     constraint osv_check_severity check (severity in ('error', 'warning'))
 );
 
+-- The first answer to a request with an `Idempotency-Key`, for whoever says the same again. `item`: which document of
+-- the request. Null answer: only inside the transaction that makes it.
+create table idempotency_key (
+    scope text not null,
+    key text not null,
+    item integer not null,
+    request_digest text not null,
+    answer jsonb,
+    created_at timestamptz not null default now(),
+    primary key (scope, key, item)
+);
+
+-- What was asked for many files at once, with the list as it was then.
+create table bulk_operation (
+    id uuid primary key default gen_random_uuid(),
+    kind text not null,
+    filter jsonb not null,
+    reason text not null,
+    requested_by text not null,
+    total integer not null,
+    created_at timestamptz not null default now(),
+    finished_at timestamptz,
+    constraint bulk_operation_kind check (kind in ('attempts'))
+);
+
+-- Ordered by file, so that two operations lock files in one order. frozen_job_id: the attempt that is to be repeated.
+create table bulk_operation_item (
+    bulk_operation_id uuid not null references bulk_operation on delete cascade,
+    ordinal integer not null,
+    stored_file_id uuid not null,
+    frozen_job_id uuid,
+    outcome text,
+    recognition_job_id uuid,
+    attempt integer,
+    decided_at timestamptz,
+    primary key (bulk_operation_id, ordinal),
+    constraint bulk_operation_item_outcome check (
+        outcome in ('begun', 'under_way', 'superseded', 'withdrawn', 'gone')
+    )
+);
+
 -- What each loop looks for, and nothing else: the index of a loop holds only rows that it may act on.
 create index recognition_job_queued on recognition_job (created_at, id) where status = 'queued';
 create index recognition_job_unanswered on recognition_job ((coalesce(last_published_at, published_at, created_at)), id)
@@ -198,6 +245,14 @@ create index recognition_job_event_job on recognition_job_event (recognition_job
 create index stored_file_recent on stored_file (created_at, id);
 create index stored_file_by_status on stored_file (status, created_at, id);
 create index rejected_message_job on rejected_message (recognition_job_id) where recognition_job_id is not null;
+create index idempotency_key_age on idempotency_key (created_at);
+create index bulk_operation_open on bulk_operation (created_at, id) where finished_at is null;
+create index bulk_operation_item_open on bulk_operation_item (bulk_operation_id, ordinal) where outcome is null;
+create index s3_object_upload_digest on s3_object (sha256, created_at) where bucket_role = 'uploads' and sha256 is not null;
+create index stored_file_object on stored_file (s3_object_id);
+create index stored_file_client on stored_file (client_ref, created_at, id) where client_ref is not null;
+-- When what was mapped: the critical time of the last minutes.
+create index recognition_job_mapped on recognition_job (mapped_at, id) where mapped_at is not null;
 create index quality_failure_fact_recent on quality_failure_fact (occurred_at);
 create index osv_document_file on osv_document (stored_file_id);
 
@@ -213,8 +268,10 @@ create function recognition_job_may_move(from_status text, to_status text) retur
     );
 
 -- Once a statement, with both images of the rows: refuses illegal moves, writes the events, wakes the mapping cycle.
-create function recognition_job_moved() returns trigger language plpgsql as $$
+-- Its plan is kept, and made when a batch was small: a nested loop over both images would cost the square of a large one.
+create function recognition_job_moved() returns trigger language plpgsql set enable_nestloop = off as $$
 declare
+    known_cause text := coalesce(nullif(current_setting('armka.cause', true), ''), 'sql by ' || current_user);
     illegal text;
     mappable boolean;
 begin
@@ -226,10 +283,9 @@ begin
         insert into recognition_job_event (recognition_job_id, from_status, to_status, cause)
         select id, from_status, to_status,
             case
-                when from_status = 'queued' and to_status <> 'published'
-                    and current_setting('armka.cause', true) = 'result'
+                when from_status = 'queued' and to_status <> 'published' and known_cause = 'result'
                     then 'result before the publication was recorded'
-                else coalesce(nullif(current_setting('armka.cause', true), ''), 'sql by ' || current_user)
+                else known_cause
             end
         from move
         order by id
@@ -271,6 +327,17 @@ create trigger recognition_job_added
     after insert on recognition_job
     referencing new table as new_row
     for each statement execute function recognition_job_added();
+
+create function recognition_job_removed() returns trigger language plpgsql as $$
+begin
+    delete from recognition_job_event e using old_row o where e.recognition_job_id = o.id;
+    return null;
+end $$;
+
+create trigger recognition_job_removed
+    after delete on recognition_job
+    referencing old table as old_row
+    for each statement execute function recognition_job_removed();
 
 -- The statement-level guard joins both images by id, so an id must stay what it is.
 create function recognition_job_renamed() returns trigger language plpgsql as $$
