@@ -46,7 +46,7 @@ async def test_an_upload_whose_answer_was_lost_is_repeated_and_is_one_file(
         proxy(quiet_core.url, lambda _: True, answer_comes) as url,
         client.client(url) as http,
     ):
-        sent = await send_all(http, paths, None, lambda: None)
+        sent = await send_all(http, paths, None, lambda _: None)
     assert lost > len(paths)
     assert [item.refusal for item in sent] == [None] * len(paths)
     assert len({item.file_id for item in sent}) == len(paths)
