@@ -38,7 +38,7 @@ soak: $(VENV)/.dev ## Documents pass while everything is killed, frozen, restart
 bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
 	@$(BENCH)/bin/python -m bench $(ARGS)
 
-mutants: $(VENV)/.dev ## Every deliberate fault of the core against every scenario: which see it (about half an hour)
+mutants: $(VENV)/.dev ## Every deliberate fault of the core against every scenario: which see it
 	$(PY) -m pytest tests/conformance/matrix.py -n $(WORKERS) -rP $(ARGS)
 
 smoke: $(VENV)/.made ## The tests marked `smoke`, on the newest Python present

@@ -1,7 +1,6 @@
 """Runs scenarios: each passes, fails, or does not apply, with the reason."""
 
 import time
-from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -42,9 +41,3 @@ async def judge(scenario: Scenario, target: Target) -> Verdict:
         detail = f"{type(finding).__name__}\n{finding}"
         return Verdict(scenario, Outcome.FAILED, detail, time.monotonic() - begin)
     return Verdict(scenario, Outcome.PASSED, "", time.monotonic() - begin)
-
-
-async def judge_all(scenarios: Iterable[Scenario], target: Target) -> AsyncIterator[Verdict]:
-    """Run scenarios one after another, telling of each as it ends."""
-    for scenario in scenarios:
-        yield await judge(scenario, target)

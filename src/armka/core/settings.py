@@ -116,14 +116,6 @@ class ExchangeSettings(BaseSettings):
         description="Bearer token of the API; needed off the loopback.",
     )
 
-    def reply_seconds(self, pipeline: str) -> float:
-        """How long a service of this pipeline may take (O4)."""
-        return (
-            self.reply_timeout_seconds_image
-            if pipeline == "image"
-            else self.reply_timeout_seconds_tabular
-        )
-
 
 @dataclass(frozen=True)
 class Settings:
