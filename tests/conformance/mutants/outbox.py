@@ -221,4 +221,4 @@ def has_one_subject_for_all() -> None:
 @mutant("publishing-an-old-attempt-leaves-the-file-alone")
 def begins_anybodys_file() -> None:
     """Publishing an old attempt makes the file PROCESSING."""
-    edit(SQL, "mark_published", " and m.id = f.current_recognition_job_id", "")
+    edit(SQL, "mark_published", " and f.current_recognition_job_id = m.id", "")
