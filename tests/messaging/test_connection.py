@@ -90,6 +90,7 @@ async def test_a_user_with_nkey_and_jwt_is_let_in_and_others_are_not(
         for bad in ({}, pair | {"OPENBAO__NATS__NATS_SEED": other_seed},
                     pair | {"OPENBAO__NATS__NATS_SEED": broken}):  # fmt: skip
             async with connected(settings(server.url, **bad), name="stranger") as connection:
+
                 async def refused() -> bool:
                     return "connected yet" not in connection.trouble
 

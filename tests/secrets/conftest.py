@@ -1,6 +1,6 @@
 """An OpenBao for the session, with a secret and ways in."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
@@ -54,9 +54,9 @@ def client(**settings: object) -> OpenBao:
 
 
 @pytest.fixture
-async def path(openbao: OpenBaoServer) -> AsyncIterator[str]:
+async def path(openbao: OpenBaoServer) -> str:
     """The path of a secret of this test's own, with the fields of NATS."""
     name = f"arm-ka/{uuid4().hex}"
     fields = {"NATS__NATS_SEED": "SUA-canary", "NATS__NATS_JWT": "eyJ-canary"}
     await put(openbao, f"{name}/supersecrets", fields)
-    yield name
+    return name

@@ -1,5 +1,6 @@
 """Fields from OpenBao: each way in, tokens that end, and what is said when it does not work."""
 
+import base64
 import http.server
 import json
 import threading
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+import trustme
 
 from armka.secrets import openbao as openbao_module
 from armka.secrets.openbao import SecretMissing, SecretsRefused, SecretsUnavailable
@@ -84,6 +86,7 @@ async def test_a_token_is_renewed_before_its_end_and_after_it_replaced(
         values.append(bao._token.value.get_secret_value())
     await openbao.call("POST", "auth/token/revoke", {"token": values[-1]})
     await bao.read()
+    assert bao._token is not None
     values.append(bao._token.value.get_secret_value())
     assert values[0] == values[1] != values[2]
 
@@ -153,7 +156,7 @@ class _Kubernetes(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *args: object) -> None:
         """Nothing."""
 
 
@@ -173,7 +176,11 @@ async def test_by_the_pods_service_account_the_fields_are_read(
 ) -> None:
     """OpenBao asks Kubernetes about the token of the file."""
     await openbao.call("POST", "sys/auth/kubernetes", {"type": "kubernetes"})
-    config = {"kubernetes_host": kubernetes, "token_reviewer_jwt": "reviewer"}
+    config = {
+        "kubernetes_host": kubernetes,
+        "token_reviewer_jwt": "reviewer",
+        "kubernetes_ca_cert": trustme.CA().cert_pem.bytes().decode(),
+    }
     await openbao.call("POST", "auth/kubernetes/config", config)
     role = {
         "bound_service_account_names": ["arm-ka-core"],
@@ -193,8 +200,6 @@ async def test_by_the_pods_service_account_the_fields_are_read(
 
 def _service_account_token() -> str:
     """A token in form; its signature is for the API server to judge."""
-    import base64  # noqa: PLC0415
-
     account = {"namespace": "bank", "serviceaccount": {"name": "arm-ka-core", "uid": "1"}}
     claims = {
         "kubernetes.io": account,
