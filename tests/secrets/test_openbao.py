@@ -4,6 +4,7 @@ import base64
 import http.server
 import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -205,7 +206,9 @@ def _service_account_token() -> str:
         "kubernetes.io": account,
         "sub": "system:serviceaccount:bank:arm-ka-core",
         "iss": "kubernetes",
-        "exp": 4_000_000_000,
+        "iat": int(time.time()),
+        "nbf": int(time.time()) - 60,
+        "exp": int(time.time()) + 3600,
     }
     parts = [{"alg": "RS256", "typ": "JWT"}, claims]
     encoded = [

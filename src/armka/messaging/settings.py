@@ -175,7 +175,11 @@ class NatsSettings(BaseSettings):
     @property
     def subjects(self) -> Subjects:
         """The subjects in force (N1)."""
-        usual = DEFAULTS[self.transport]
+        return self.subjects_of(self.transport)
+
+    def subjects_of(self, transport: Transport) -> Subjects:
+        """The subjects that would be in force on a transport."""
+        usual = DEFAULTS[transport]
         return Subjects(
             tabular_request=self.subject_tabular_request or usual.tabular_request,
             image_request=self.subject_image_request or usual.image_request,
