@@ -35,6 +35,7 @@ from armka.core.watchdog.watchdog import Watchdog, WatchdogConfig
 from armka.messaging.connection import Connection, connected
 from armka.messaging.plain import PlainPublisher, PlainReceiver
 from armka.objects.store import ObjectStore
+from armka.secrets.openbao import openbao
 
 log = structlog.get_logger(__name__)
 
@@ -86,6 +87,10 @@ class Core:
             self._nats is not None and self._nats.is_live
         )
 
+    def nats_trouble(self) -> str:
+        """Why NATS is not connected; empty where nothing is wrong."""
+        return "" if self._nats is None else self._nats.trouble
+
     def loops(self) -> list[LoopHealth]:
         """How the loops are."""
         return [
@@ -123,7 +128,10 @@ class Core:
                 log.info("nats is disabled, no background loop runs")
                 yield
                 return
-            async with connected(self._settings.nats, name="arm-ka core") as connection:
+            secrets = openbao(self._settings.openbao)
+            async with connected(
+                self._settings.nats, name="arm-ka core", role="core", secrets=secrets
+            ) as connection:
                 self._nats = connection
                 async with self._exchange(connection):
                     yield

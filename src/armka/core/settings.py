@@ -11,6 +11,7 @@ from armka.core.database.settings import DatabaseSettings
 from armka.core.errors import SettingsInvalid
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
+from armka.secrets.settings import OpenBaoSettings
 
 
 class ExchangeSettings(BaseSettings):
@@ -125,6 +126,7 @@ class Settings:
     database: DatabaseSettings
     nats: NatsSettings
     objects: ObjectSettings
+    openbao: OpenBaoSettings
 
 
 def read_settings() -> Settings:
@@ -134,18 +136,25 @@ def read_settings() -> Settings:
     problems: list[str] = []
     parts = [
         _read(part, problems)
-        for part in (ExchangeSettings, DatabaseSettings, NatsSettings, ObjectSettings)
+        for part in (
+            ExchangeSettings,
+            DatabaseSettings,
+            NatsSettings,
+            ObjectSettings,
+            OpenBaoSettings,
+        )
     ]
-    exchange, database, nats, objects = parts
+    exchange, database, nats, objects, openbao = parts
     if (
         problems
         or not isinstance(exchange, ExchangeSettings)
         or not isinstance(database, DatabaseSettings)
         or not isinstance(nats, NatsSettings)
         or not isinstance(objects, ObjectSettings)
+        or not isinstance(openbao, OpenBaoSettings)
     ):
         raise SettingsInvalid(problems)
-    return Settings(exchange, database, nats, objects)
+    return Settings(exchange, database, nats, objects, openbao)
 
 
 def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:

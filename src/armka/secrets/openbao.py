@@ -183,6 +183,11 @@ class OpenBao:
         return settings.approle_mount, {"role_id": role_id, "secret_id": secret_id}
 
 
+def openbao(settings: OpenBaoSettings) -> OpenBao | None:
+    """The client, where an OpenBao is named."""
+    return None if settings.address is None else OpenBao(settings)
+
+
 def _termed(auth: _Auth) -> _Token:
     now, seconds = time.monotonic(), auth.lease_duration
     if seconds <= 0:

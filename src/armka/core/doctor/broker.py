@@ -22,7 +22,7 @@ PAYLOAD = Check(
 PERMITTED = Check(
     "nats_forbids_subject",
     "The server forbids this user a subject that the exchange needs.",
-    "Give the user the permissions of docs/operate/run.md.",
+    "Give the user the permissions of its role: `armka nats-setup`, docs/operate/credentials.md.",
 )
 
 
@@ -41,7 +41,7 @@ class Broker:
     def reached(self) -> list[Finding]:
         """Whether it is connected, and how large a message may be."""
         if not self.is_live:
-            return [REACHED.unreached("no connection"), PAYLOAD.unreached("no connection")]
+            return [REACHED.unreached(self._connection.trouble), PAYLOAD.unreached("no connection")]
         largest = self._connection.client.max_payload
         small = [] if largest >= LEAST_PAYLOAD_BYTES else [f"max_payload is {largest} bytes"]
         return [REACHED.found([]), PAYLOAD.found(small)]

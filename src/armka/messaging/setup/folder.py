@@ -1,10 +1,10 @@
 """The files of a NATS in operator mode: keys, what the server reads, what each user gets.
 
-keys/*.nk          seeds; to be kept where nobody else comes, the server needs none of them
-accounts.conf      included by the server's configuration; no secret
-users/NAME.creds   for `nats` and client libraries
-users/NAME.env     for the environment of `armka`
-users/NAME.json    for OpenBao: `bao kv put -mount=kv PATH/supersecrets @NAME.json`
+- keys/*.nk: seeds, to be kept where nobody else comes; the server needs none of them
+- accounts.conf: included by the server's configuration; no secret
+- users/NAME.creds: for `nats` and client libraries
+- users/NAME.env: for the environment of `armka`
+- users/NAME.json: for OpenBao, `bao kv put -mount=kv PATH/supersecrets @NAME.json`
 """
 
 import os
