@@ -212,10 +212,13 @@ class Connection:
         return None
 
     async def _connect(self) -> Client | None:
-        client = Client()
-        credentials: Credentials | None = None
         try:
             credentials = await self._wallet.take()
+        except OSError as error:
+            self._tell(error, None)
+            return None
+        client = Client()
+        try:
             async with asyncio.timeout(2 * CONNECT_TIMEOUT_SECONDS):
                 await client.connect(**self._options(client, credentials))
                 self._refuse_plain(client)
