@@ -140,7 +140,7 @@ async def test_without_any_credentials_nothing_is_tried(
     """The store away at the start, then without the JWT, then whole: it says what is missing, and
     connects by itself.
     """
-    store = Store()
+    store, pair = Store(), mode.user()
     store.is_away = True
     async with connected(settings(server.url), name="test", secrets=store) as connection:
         for trouble in ("the store is away", f"{JWT_FIELD} is missing"):
@@ -149,7 +149,6 @@ async def test_without_any_credentials_nothing_is_tried(
                 return trouble in connection.trouble
 
             await until(said)
-            pair = mode.user()
             store.is_away = False
             store.put({SEED_FIELD: pair["OPENBAO__NATS__NATS_SEED"]})
         store.put(pair)

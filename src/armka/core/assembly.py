@@ -166,7 +166,7 @@ class Core:
         self._bulk.on_begin(bulk.wake)
         slow = [bulk, Loop("sweep", sweep.run_once), Loop("doctor", self._doctor.run_once)]
         self._loops = [publishing, receiving, mapping, watching, *slow]
-        connection.on_connect(_waker(publishing))
+        connection.on_connect(_waker(outbox.reconsider, publishing.wake))
         hints = Listener(
             settings.database,
             {listener.JOB_QUEUED: publishing.wake, listener.JOB_MAPPABLE: mapping.wake},
@@ -200,9 +200,10 @@ class Core:
         log.info("stopped")
 
 
-def _waker(loop: Loop) -> Callable[[object], Any]:
+def _waker(*calls: Callable[[], None]) -> Callable[[object], Any]:
     async def wake(_client: object) -> None:
-        loop.wake()
+        for call in calls:
+            call()
 
     return wake
 
