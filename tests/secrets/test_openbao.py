@@ -15,7 +15,7 @@ import trustme
 from armka.secrets import openbao as openbao_module
 from armka.secrets.openbao import SecretMissing, SecretsRefused, SecretsUnavailable
 from armka.stack import OpenBaoServer
-from tests.secrets.conftest import approle, client, put
+from tests.openbao import approle, client, put
 
 
 async def seed_of(**settings: object) -> str:
