@@ -145,3 +145,19 @@ async def test_the_first_look_waits_for_the_loops(doctor: Doctor) -> None:
     assert doctor.summary()["at"] is None
     assert await doctor.run_once() == ExchangeSettings().doctor_period_seconds
     assert doctor.summary()["drift"] == {}
+
+
+async def test_credentials_of_another_role_are_found(tmp_path: Path) -> None:
+    """Whoever may not hear the answer cannot be told its permissions; that itself is told."""
+    user = (
+        'authorization { users = [ { user: other, password: secret, permissions: { publish: ">", '
+        'subscribe: "_INBOX.other.>" } } ] }'
+    )
+    async with NatsServer(tmp_path / "nats", config=user) as server:
+        settings = NatsSettings(url=server.url.replace("//", "//other:secret@"))
+        async with connected(settings, name="doctor", role="core") as connection:
+            await connection.wait_live()
+            found = await Broker(connection, settings.subjects).permitted()
+
+    assert found.state is State.DRIFT
+    assert "_inbox.core" in found.examples[0]

@@ -69,8 +69,8 @@ def _roles(services: list[str], *, manage_stream: bool) -> "list[Role]":
         settings = NatsSettings()
     except ValidationError as error:
         for fact in error.errors(include_input=False, include_url=False, include_context=False):
-            where = ".".join(map(str, fact["loc"]))
-            typer.echo(f"armka: {where}: {fact['msg']}" if where else fact["msg"], err=True)
+            where, what = fact["loc"], fact["msg"].removeprefix("Value error, ")
+            typer.echo("armka: " + ": ".join([*map(str, where), what]), err=True)
         raise typer.Exit(2) from None
     ways = [settings.subjects_of(transport) for transport in Transport]
     known = SERVICES | dict(_service(text) for text in services)

@@ -163,7 +163,6 @@ def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:
     except ValidationError as error:
         for fact in error.errors(include_input=False, include_url=False, include_context=False):
             where = ".".join(str(piece) for piece in fact["loc"])
-            problems.append(
-                f"{where}: {fact['msg']}" if where else fact["msg"].removeprefix("Value error, ")
-            )
+            what = fact["msg"].removeprefix("Value error, ")
+            problems.append(f"{where}: {what}" if where else what)
         return None

@@ -53,7 +53,9 @@ class Broker:
         try:
             permissions = await account.permissions(self._connection.client)
         except account.NotTold as error:
-            return PERMITTED.skipped(describe(error))
+            # Who may not even hear answers has the credentials of another role.
+            deaf = [it for it in self._connection.permission_errors() if "subscription" in it]
+            return PERMITTED.found(deaf) if deaf else PERMITTED.skipped(describe(error))
         publish = (self._subjects.tabular_request, self._subjects.image_request)
         refused = [f"publish {it}" for it in publish if not permissions.may_publish(it)]
         if not permissions.may_subscribe(self._subjects.result, CORE_RESULTS):
