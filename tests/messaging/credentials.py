@@ -33,11 +33,14 @@ class OperatorMode:
         self,
         *,
         seconds: float | None = None,
+        age_seconds: float = 0,
         publish: tuple[str, ...] = (">",),
         subscribe: tuple[str, ...] = (">",),
     ) -> dict[str, str]:
         """The settings of a new user, who is let in for so long."""
         key = Key.new(USER)
         claims = user_claims(publish, subscribe, answers=False)
-        jwt = self.account.issue(key.public, f"user {time.time_ns()}", claims, seconds)
+        jwt = self.account.issue(
+            key.public, f"user {time.time_ns()}", claims, seconds, age_seconds=age_seconds
+        )
         return {"OPENBAO__NATS__NATS_SEED": key.seed, "OPENBAO__NATS__NATS_JWT": jwt}

@@ -7,7 +7,7 @@ import contextlib
 import gc
 import ipaddress
 import socket
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Generator
 from importlib.metadata import version
 from typing import Any
 
@@ -166,7 +166,8 @@ class Core:
         self._bulk.on_begin(bulk.wake)
         slow = [bulk, Loop("sweep", sweep.run_once), Loop("doctor", self._doctor.run_once)]
         self._loops = [publishing, receiving, mapping, watching, *slow]
-        connection.on_connect(_waker(outbox.reconsider, publishing.wake))
+        connection.on_live(outbox.reconsider)
+        connection.on_live(publishing.wake)
         hints = Listener(
             settings.database,
             {listener.JOB_QUEUED: publishing.wake, listener.JOB_MAPPABLE: mapping.wake},
@@ -198,14 +199,6 @@ class Core:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         log.info("stopped")
-
-
-def _waker(*calls: Callable[[], None]) -> Callable[[object], Any]:
-    async def wake(_client: object) -> None:
-        for call in calls:
-            call()
-
-    return wake
 
 
 def listening_socket(settings: Settings, host: str, port: int) -> socket.socket:

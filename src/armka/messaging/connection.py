@@ -107,6 +107,7 @@ class Connection:
         self._name = name
         self._inbox_prefix = settings.inbox_prefix or ".".join(filter(None, ("_INBOX", role)))
         self._hooks: list[Hook] = []
+        self._live_hooks: list[Callable[[], None]] = []
         self._error_hooks: list[ErrorHook] = []
         self._client: Client | None = None
         self._live = asyncio.Event()
@@ -118,6 +119,10 @@ class Connection:
     def on_connect(self, hook: Hook) -> None:
         """Run `hook` with every client, from the next one on."""
         self._hooks.append(hook)
+
+    def on_live(self, hook: Callable[[], None]) -> None:
+        """Call `hook` whenever another client has become the live one."""
+        self._live_hooks.append(hook)
 
     def on_error(self, hook: ErrorHook) -> None:
         """Call `hook` with every error that a client reports."""
@@ -238,6 +243,8 @@ class Connection:
         self._client, self._used = client, credentials
         self._told = ("", 0.0)
         self._live.set()
+        for tell in self._live_hooks:
+            tell()
         log.info("nats connected", url=self._url, credentials_expire=_expiry(credentials))
         return client
 

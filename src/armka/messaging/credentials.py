@@ -23,6 +23,9 @@ log = structlog.get_logger(__name__)
 
 SEED_FIELD = "NATS__NATS_SEED"
 JWT_FIELD = "NATS__NATS_JWT"
+_SOON_SECONDS = 86_400.0
+# The end of the year 9999: a later end is none.
+_LATEST = 253_402_300_800
 
 
 class SecretFields(Protocol):
@@ -48,6 +51,7 @@ class CredentialsIncomplete(OSError):
 
 class _Claims(msgspec.Struct):
     exp: int = 0
+    iat: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,24 @@ class Credentials:
     @property
     def expires(self) -> datetime | None:
         """When the JWT ends; None where it never does, or cannot be read."""
+        end = self._claims().exp
+        return datetime.fromtimestamp(end, UTC) if end else None
+
+    @property
+    def ends_soon(self) -> bool:
+        """Whether only a tenth of its time is left, at most a day."""
+        claims = self._claims()
+        left = claims.exp - time.time()
+        return claims.exp > 0 and left < min(0.1 * (claims.exp - claims.iat), _SOON_SECONDS)
+
+    def _claims(self) -> _Claims:
         try:
             payload = self.jwt.get_secret_value().split(".")[1].encode()
             claims = base64.urlsafe_b64decode(payload + b"=" * (-len(payload) % 4))
-            end = msgspec.json.decode(claims, type=_Claims).exp
-            return datetime.fromtimestamp(end, UTC) if end else None
-        except (IndexError, binascii.Error, msgspec.DecodeError, ValueError, OverflowError):
-            return None
+            read = msgspec.json.decode(claims, type=_Claims)
+        except (IndexError, binascii.Error, msgspec.DecodeError, ValueError):
+            return _Claims()
+        return read if 0 < read.exp < _LATEST else _Claims()
 
     @property
     def has_expired(self) -> bool:

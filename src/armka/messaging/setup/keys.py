@@ -46,10 +46,16 @@ class Key:
         return bytes(nkeys.from_seed(bytearray(self.seed.encode())).public_key).decode()
 
     def issue(
-        self, subject: str, name: str, claims: dict[str, Any], seconds: float | None = None
+        self,
+        subject: str,
+        name: str,
+        claims: dict[str, Any],
+        seconds: float | None = None,
+        *,
+        age_seconds: float = 0,
     ) -> str:
-        """A JWT about `subject`, valid for so many seconds, or for ever."""
-        now = int(time.time())
+        """A JWT about `subject`, valid for so many seconds from now, or for ever."""
+        now = int(time.time() - age_seconds)
         payload: dict[str, Any] = {"iat": now, "iss": self.public, "sub": subject, "name": name}
         payload["nats"] = {"version": 2} | claims
         if seconds is not None:
