@@ -46,14 +46,14 @@ async def test_jobs_of_a_forbidden_subject_wait_and_hold_up_nobody(world: World)
             assert shown["status"] == "queued"
             assert f'publish to "{IMAGE}"' in shown["waiting_reason"].lower()
         assert (await http.get(f"/api/v1/jobs/{sheets[0]}")).json()["waiting_reason"] is None
-        assert 'armka_waiting{place="forbidden"} 6.0' in (await http.get("/metrics")).text
+        assert 'armka_waiting{place="blocked"} 6.0' in (await http.get("/metrics")).text
 
         async def seen_by_the_doctor() -> bool:
             health = (await http.get("/healthcheck")).json()
-            return bool(health["doctor"]["drift"].get("pipeline_forbidden") == 1)
+            return bool(health["doctor"]["drift"].get("pipeline_blocked") == 1)
 
         await until(seen_by_the_doctor)
-        assert core.said().count("the server forbids the requests of a pipeline") == 1
+        assert core.said().count("the requests of a pipeline cannot go out") == 1
 
         await world.nats.stop()
         world.nats._config = config(TABULAR, IMAGE)

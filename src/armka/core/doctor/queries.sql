@@ -56,9 +56,9 @@ where status = 'queued' and created_at < now() - interval '1 minute'
 order by created_at, id
 limit $1
 
--- name: pipeline_forbidden
--- drift: Jobs are queued and cannot go out, because the server forbids the core the subject of their pipeline.
--- do: Give the core its role's permissions (`armka nats-setup`, docs/operate/credentials.md); the jobs follow by themselves.
+-- name: pipeline_blocked
+-- drift: Jobs are queued and cannot go out, because of what the server says of their pipeline's subject.
+-- do: Where a permission is missing, give the core its role's (`armka nats-setup`, docs/operate/credentials.md); the jobs follow by themselves.
 -- takes: limit
 select o.pipeline || ' since ' || o.since || ': ' || o.reason
 from outbox_obstacle o

@@ -15,7 +15,7 @@ from armka.contract.subjects import Subjects
 from armka.contract.vocabulary import Pipeline
 from armka.core.database.pool import Connection, Database, Record
 from armka.core.database.queries import load
-from armka.core.outbox.obstacles import Obstacles
+from armka.core.outbox.obstacles import Obstacle, Obstacles
 from armka.core.outbox.requests import Request, RequestInvalid, build
 from armka.core.settings import ExchangeSettings
 from armka.messaging.connection import NotConfirmed, NotConnected
@@ -76,7 +76,7 @@ class Outbox:
         self._obstacles = Obstacles()
 
     def reconsider(self) -> None:
-        """There is a new connection: what was forbidden may be allowed."""
+        """There is a new connection: what could not go out may go now."""
         self._obstacles.reconsider()
 
     async def run_once(self) -> float:
@@ -103,7 +103,7 @@ class Outbox:
         return burst.has_cleared_the_way or (len(rows) >= config.batch_size and burst.moved)
 
     async def _claim_queued(self, connection: Connection) -> list[Record]:
-        """A batch of what may go out, and one job of each forbidden pipeline that is due."""
+        """A batch of what may go out, and one job of each blocked pipeline that is due."""
         config, others = self._config, set(Pipeline)
         claims = [(config.batch_size, self._obstacles.met())]
         claims += [(1, list(others - {pipeline})) for pipeline in self._obstacles.retry()]
@@ -176,11 +176,11 @@ class Outbox:
             return _Burst(outage=error)
         lost = published.too_large.keys() | published.forbidden.keys()
         confirmed = [request for index, request in enumerate(requests) if index not in lost]
-        forbidden = {requests[it].pipeline: reason for it, reason in published.forbidden.items()}
-        passed = {request.pipeline for request in confirmed} - forbidden.keys()
+        held = {requests[it].pipeline: Obstacle(why) for it, why in published.forbidden.items()}
+        passed = {request.pipeline for request in confirmed} - held.keys()
         return _Burst(
             confirmed=confirmed,
-            has_cleared_the_way=await self._obstacles.note(connection, forbidden, passed),
+            has_cleared_the_way=await self._obstacles.note(connection, held, passed),
             too_large={
                 requests[index].job_id: reason for index, reason in published.too_large.items()
             },

@@ -123,12 +123,12 @@ with cause as materialized (select set_config('armka.cause', 'request invalid', 
 )
 select count(*) from ended
 
--- name: forbid
--- The server forbids the requests of pipeline $1, for the reason $2.
+-- name: block
+-- The requests of pipeline $1 cannot go out, for the reason $2.
 insert into outbox_obstacle (pipeline, reason) values ($1, $2)
 on conflict (pipeline) do update set reason = excluded.reason where outbox_obstacle.reason <> excluded.reason
 
--- name: allow
+-- name: unblock
 -- The requests of pipeline $1 go out.
 delete from outbox_obstacle where pipeline = $1
 

@@ -22,13 +22,13 @@ from (
 ) processing
 where status = 'processing'
 union all
-select 'forbidden', count(*), extract(epoch from now() - min(created_at))::float8
+select 'blocked', count(*), extract(epoch from now() - min(created_at))::float8
 from (
     select created_at from recognition_job
     where status = 'queued' and pipeline in (select pipeline from outbox_obstacle)
     order by created_at, id
     limit $1
-) forbidden
+) blocked
 union all
 select 'unmapped', count(*), extract(epoch from now() - min(since))::float8
 from (
