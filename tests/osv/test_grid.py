@@ -11,7 +11,7 @@ from armka.osv.grid import CellError, Grid, Origin, Row, Style, column_letter, o
     ("value", "raw"),
     [
         (" 1\u00a0234,56 ", " 1\u00a0234,56 "),
-        (-1922584.8800000001, "-1922584.88"),
+        (-1922584.8800000001, "-1922584.8800000001"),
         (Decimal("99999999999999.99"), "99999999999999.99"),
         (CellError("#REF!"), "#REF!"),
     ],

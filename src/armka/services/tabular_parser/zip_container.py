@@ -106,6 +106,11 @@ def parse_xml(parser: expat.XMLParserType, data: bytes) -> None:
         raise Corrupt(f"xml: {error}") from error
 
 
+def local(tag: str) -> str:
+    """A tag without its prefix."""
+    return tag.rpartition(":")[2]
+
+
 class Relationships:
     """A part's relationships: by id, and the first of each kind by the last word of its type."""
 
@@ -130,11 +135,7 @@ class Relationships:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         target = attributes.get("Target", "")
-        if (
-            tag.rpartition(":")[2] != "Relationship"
-            or attributes.get("TargetMode") == "External"
-            or not target
-        ):
+        if local(tag) != "Relationship" or attributes.get("TargetMode") == "External" or not target:
             return
         full = target if target.startswith("/") else f"{self._folder}/{target}"
         self._by_id[attributes.get("Id", "")] = full
