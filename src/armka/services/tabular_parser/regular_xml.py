@@ -263,7 +263,7 @@ def _character(reference: re.Match[str]) -> str:
     name = reference.group(1)
     if name in _NAMED:
         return _NAMED[name]
-    code = int(name[2:], 16) if name[1] == "x" else int(name[1:])
+    code = int(f"0{name[1:]}", 16) if name[1] == "x" else int(name[1:])
     if code in (9, 10, 13) or 0x20 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or code > 0xFFFF:
         return chr(code)
     raise _Irregular

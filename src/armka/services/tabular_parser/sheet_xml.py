@@ -51,7 +51,7 @@ class SheetXml:
         """
         cell_tag, row_tag, merge_tag = f"{prefix}c", f"{prefix}row", f"{prefix}mergeCell"
         value_tag, inline_tag = text_tags = f"{prefix}v", f"{prefix}t"
-        columns, add_row, add_cells = self._columns, self.rows.append, self._count.add
+        add_row, add_cells = self.rows.append, self._count.add
         formula_tag = f"{prefix}f"
         styles = {str(index): index for index in range(self.styles)}
         cells: list[Cell] = []
@@ -66,11 +66,7 @@ class SheetXml:
                 if reference is None:
                     column += 1
                 else:
-                    letters = reference.rstrip("0123456789")
-                    known = columns.get(letters)
-                    column = self._column(letters) if known is None else known
-                    if reference != f"{letters}{number}":
-                        raise Corrupt(f"xlsx: ячейка {reference[:20]!r} в строке {number}")
+                    column = self._column(reference, number)
                 style = styles.get(attributes.get("s", "0"), 0)
                 kind, text, formula = attributes.get("t"), "", False
             elif tag == value_tag:
@@ -106,9 +102,13 @@ class SheetXml:
         parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.CharacterDataHandler = characters
 
-    def _column(self, letters: str) -> int:
-        column = column_number(letters)
-        self._columns[letters] = column
+    def _column(self, reference: str, row: int) -> int:
+        letters = reference.rstrip("0123456789")
+        column = self._columns.get(letters)
+        if column is None:
+            column = self._columns[letters] = column_number(letters)
+        if reference != f"{letters}{row}":
+            raise Corrupt(f"xlsx: ячейка {reference[:20]!r} в строке {row}")
         return column
 
     def _value(self, kind: str | None, text: str) -> Value:

@@ -46,8 +46,8 @@ class _Styles:
                 )
             )
         elif name == "alignment" and "cellXfs" in path and self._xfs:
-            number_format, font, _ = self._xfs[-1]
-            self._xfs[-1] = (number_format, font, whole_number(attributes.get("indent")))
+            indent = whole_number(attributes.get("indent"))
+            self._xfs[-1] = (*self._xfs[-1][:2], indent)
 
     def _font(self, name: str, attributes: dict[str, str]) -> None:
         if name == "color":
