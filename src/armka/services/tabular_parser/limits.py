@@ -9,6 +9,10 @@ class Encrypted(Exception):
     """The file is protected by a password."""
 
 
+class NotDelimited(Exception):
+    """The file is a text without columns."""
+
+
 class Corrupt(Exception):
     """The file is of the format, and broken; `detail` says where, for whoever maintains this."""
 

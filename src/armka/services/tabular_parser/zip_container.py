@@ -86,9 +86,12 @@ def _canonical(name: str) -> str:
     return normpath(name.replace("\\", "/").lstrip("/")).lower()
 
 
-def xml_parser() -> expat.XMLParserType:
-    """An XML parser that takes no DTD, and so no entities: workbooks have none."""
-    parser = expat.ParserCreate()
+def xml_parser(*, namespaces: bool = False) -> expat.XMLParserType:
+    """An XML parser that takes no DTD, and so no entities: workbooks have none.
+
+    `namespaces`: names come as a namespace, a space and the name.
+    """
+    parser = expat.ParserCreate(namespace_separator=" " if namespaces else None)
     parser.buffer_text = True
 
     def refuse(*_: object) -> None:
