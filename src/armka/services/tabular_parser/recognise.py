@@ -58,7 +58,7 @@ def recognise(source: Source) -> Recognition:
 def _recognise(source: Source) -> Recognition:
     started = perf_counter()
     outcome = _Sheets()
-    for grid in _grids(source):
+    for grid in grids(source):
         outcome.take(grid)
     if not outcome.documents:
         raise outcome.refusal()
@@ -70,7 +70,7 @@ def _recognise(source: Source) -> Recognition:
     return Recognition(outcome.documents, outcome.warnings, metrics)
 
 
-def _grids(source: Source) -> Iterator[Grid]:
+def grids(source: Source) -> Iterator[Grid]:
     """The file's sheets, by the reader of what it is; raises Refused where that is not what it was
     said to be.
     """
