@@ -122,7 +122,7 @@ def _inside(data: bytes, tag: str, above: list[str]) -> tuple[int, int] | None:
     parser.XmlDeclHandler = declared
     try:
         parser.Parse(data[:start] + data[end:], True)
-    except (expat.ExpatError, _Irregular):
+    except (expat.ExpatError, LookupError, ValueError, _Irregular):
         return None  # whoever reads the whole document says what is wrong with it
     return (start, end) if seen == [position, start] else None
 

@@ -102,10 +102,12 @@ def xml_parser(*, namespaces: bool = False) -> expat.XMLParserType:
 
 
 def parse_xml(parser: expat.XMLParserType, data: bytes) -> None:
-    """Run a parser over a whole document; raises Corrupt where it is not well-formed."""
+    """Run a parser over a whole document; raises Corrupt where it is not well-formed, or in an
+    encoding that nobody knows.
+    """
     try:
         parser.Parse(data, True)
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError, ValueError) as error:
         raise Corrupt(f"xml: {error}") from error
 
 
