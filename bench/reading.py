@@ -9,27 +9,23 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from statistics import median
-from uuid import uuid4
 
 import pandas as pd
 import python_calamine
 import xlrd
 
-from armka.contract.fields import ServiceInfo
 from armka.contract.vocabulary import FileType
 from armka.sdk.children import Children
-from armka.sdk.frames import Read, Task
+from armka.sdk.frames import Read
 from armka.sdk.handler import Source
 from armka.sdk.settings import ServiceSettings
-from armka.services.tabular_parser import NAME, VERSION
 from armka.services.tabular_parser.recognise import grids, recognise
 from bench.meter import peak_bytes
 from bench.report import Floor, spread, table
-from tests.books.recognised import WRITERS, source_of
+from tests.books.recognised import WRITERS, source_of, task_of
 from tests.books.sheets import Look, Sheet
 
 _COLUMNS = 7
@@ -160,19 +156,8 @@ async def _peak(children: Children) -> int:
 
 
 async def _recognised(children: Children, source: Source) -> None:
-    task = Task(
-        path=str(source.path),
-        file_type=source.file_type,
-        original_name=source.original_name,
-        sha256=source.sha256,
-        size_bytes=source.size_bytes,
-        deadline=(datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        job_id=str(uuid4()),
-        file_id=str(uuid4()),
-        service=ServiceInfo(NAME, VERSION),
-    )
     async with children.one() as child:
-        report, _ = await child.recognise(task, _TASK_SECONDS)
+        report, _ = await child.recognise(task_of(source), _TASK_SECONDS)
     if not isinstance(report, Read):
         raise NotRead(str(report))
 

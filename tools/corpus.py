@@ -11,20 +11,17 @@ is printed: public collections hold names of people.
 
 import argparse
 import asyncio
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 import python_calamine
 
-from armka.contract.fields import ServiceInfo
 from armka.contract.result import Document, DocumentSource
 from armka.contract.vocabulary import FileType, Pipeline
 from armka.core.errors import UploadRefused
@@ -34,8 +31,8 @@ from armka.sdk.children import Child, ChildDied, Children, ResultTooLarge, TimeL
 from armka.sdk.frames import Broken, Declined, Read, Report, Task
 from armka.sdk.handler import Handler, Recognition, Refused, Source
 from armka.sdk.settings import ServiceSettings
-from armka.services.tabular_parser import NAME, VERSION
 from armka.services.tabular_parser.recognise import grids, recognise
+from tests.books.recognised import source_of, task_of
 
 _SETTINGS = ServiceSettings(time_limit_seconds=60)
 _DATES = (date, time, timedelta)
@@ -135,18 +132,7 @@ def _task(path: Path) -> Task | str:
             return f"upload: {refused.code}"
     if file_type.pipeline is not Pipeline.TABULAR:
         return f"upload: {file_type}"
-    data = path.read_bytes()
-    return Task(
-        path=str(path),
-        file_type=FileType(file_type),
-        original_name="file.xls",
-        sha256=hashlib.sha256(data).hexdigest(),
-        size_bytes=len(data),
-        deadline=(datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        job_id=str(uuid4()),
-        file_id=str(uuid4()),
-        service=ServiceInfo(NAME, VERSION),
-    )
+    return task_of(source_of(path, FileType(file_type)))
 
 
 async def _run(handler: Handler, tasks: list[Task]) -> list[tuple[str, dict[str, Any]]]:

@@ -2,6 +2,8 @@
 
 import io
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,9 +17,10 @@ from tests.books import delimited, html, spreadsheet_ml, xls, xlsb, xlsx
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import make
 from tests.books.recognised import lines, source_of, texts, total, truth
+from tests.books.sheets import Sheet
 
 # Name, file type, writer, the part that is damaged (None: the whole file).
-KINDS = {
+KINDS: dict[str, tuple[FileType, Callable[[Path, list[Sheet]], None], str | None]] = {
     "XLSX": (FileType.XLSX, xlsx.write, "xl/worksheets/sheet1.xml"),
     "XLSX strings": (FileType.XLSX, xlsx.write, "xl/sharedStrings.xml"),
     "XLSX styles": (FileType.XLSX, xlsx.write, "xl/styles.xml"),

@@ -27,12 +27,11 @@ _SAMPLE_LINES = 200
 def read(data: bytes) -> Iterator[Grid]:
     """The one sheet. Raises NotDelimited, Corrupt, TooLarge."""
     text = decode(data)
-    if declared := _DECLARED.match(text):
-        text, delimiter = text[declared.end() :], declared.group(1)
-    else:
-        delimiter = _delimiter(text)
     try:
-        rows = list(_rows(text, delimiter))
+        if declared := _DECLARED.match(text):
+            rows = list(_rows(text[declared.end() :], declared.group(1)))
+        else:
+            rows = list(_rows(text, _delimiter(text)))
     except csv.Error as error:
         raise Corrupt(f"csv: {error}") from error
     yield Grid(_SHEET, rows, [Style()], [])
