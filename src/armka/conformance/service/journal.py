@@ -5,6 +5,7 @@ have an order even where the machine is slow. The times are told to people.
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +49,9 @@ class Journal:
             left = end - time.monotonic()
             if left <= 0:
                 return False
-            await asyncio.wait({asyncio.ensure_future(following.wait())}, timeout=left)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await following.wait()
 
     def since(self, number: int) -> list[str]:
         """What happened from this event on, each with its time."""

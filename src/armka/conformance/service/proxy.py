@@ -232,9 +232,19 @@ def _kept_open(response: h11.Response) -> h11.Response:
 @contextlib.asynccontextmanager
 async def listening(proxy: Proxy, host: str, port: int) -> AsyncIterator[str]:
     """Listen for the time of the block; the address for the service."""
-    server = await asyncio.start_server(proxy.serve, host, port)
+    serving: set[asyncio.Task[None]] = set()
+
+    def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(proxy.serve(reader, writer))
+        serving.add(task)
+        task.add_done_callback(serving.discard)
+
+    server = await asyncio.start_server(serve, host, port)
     bound = server.sockets[0].getsockname()
     try:
         yield f"http://{bound[0]}:{bound[1]}"
     finally:
         server.close()
+        for task in list(serving):
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)

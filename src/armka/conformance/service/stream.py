@@ -7,13 +7,13 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
-from armka.messaging.connection import Connection, confirm
+from armka.messaging.connection import Connection
 
 NAME = "RECOGNITION"
 SUBJECTS = ["recognition.>"]
 # The kit repeats requests at once: a window as short as the server allows lets them through.
 _WINDOW_NANOSECONDS = 100_000_000
-_API_SECONDS = 10.0
+_API_SECONDS = 30.0
 _NOT_FOUND = 10059
 
 
@@ -86,7 +86,6 @@ class Stream:
         try:
             client = self._connection.client
             await client.publish(subject, body, reply=reply, headers=headers)
-            await confirm(client)
             async with asyncio.timeout(_API_SECONDS):
                 message = await answered
         except TimeoutError:

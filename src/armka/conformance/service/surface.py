@@ -154,7 +154,7 @@ class Surface:
         self.judge(expected, end.status in {"done", "needs_check"}, end)
         return end
 
-    async def takes_part(self, alive: Callable[[], None] = lambda: None) -> Asked:
+    async def takes_part(self, alive: Callable[[], None] = lambda: None) -> None:
         """Repeat a valid request until a service that has just been started answers it; `alive`
         is called before each, and may raise.
         """
@@ -166,8 +166,8 @@ class Surface:
                 raise NotSeen(f"an answer within {self.target.start_seconds:g} s", "nothing")
             await self.send(asked)
             await self.journal.until(lambda: self.of(asked), _PROBE_SECONDS)
-        await self.ended(asked)
-        return asked
+        # What it took on meanwhile shall not meet the next check.
+        await self.journal.until(lambda: self.ends(asked), self.target.start_seconds)
 
     async def served(self) -> None:
         """See that the service goes on: a valid request is acknowledged and answered."""

@@ -19,7 +19,7 @@ from armka.contract.vocabulary import Pipeline
 from armka.messaging.connection import Connection, confirm, connected
 from armka.messaging.settings import NatsSettings
 
-_LIVE_SECONDS = 20.0
+_LIVE_SECONDS = 60.0
 _SHOWN_CHARACTERS = 400
 _APPLIED = outcomes.encode(Outcome(OutcomeKind.APPLIED))
 
@@ -106,12 +106,12 @@ class Wire:
         client = self._connection.client
         for body, msg_id in messages:
             await client.publish(subject, body, headers=_headers(msg_id))
-        await confirm(client)
+        await confirm(client, _LIVE_SECONDS)
 
     async def _subscribe(self, client: Any) -> None:
         await client.subscribe(self.subjects.result, cb=self._hear)
         await self.stream.subscribe(client)
-        await confirm(client)
+        await confirm(client, _LIVE_SECONDS)
 
     async def _hear(self, message: Any) -> None:
         fields = _fields(message.data)
