@@ -19,6 +19,7 @@ from armka.conformance.service.proxy import Proxy
 from armka.conformance.service.surface import Surface
 from armka.conformance.service.target import Target
 from armka.conformance.service.wire import Wire
+from armka.contract.subjects import Transport
 
 
 class ServiceNotReady(Exception):
@@ -151,15 +152,21 @@ async def judged(
 def environment_of(target: Target, address: str) -> dict[str, str]:
     """What a service under test must be told: NATS, and the kit as its S3."""
     objects, subjects = target.objects, target.subjects
-    return dict(target.environment) | {
-        "NATS_URL": target.nats.url,
-        "NATS_TRANSPORT": target.transport.value,
-        "NATS_SUBJECT_TABULAR_REQUEST": subjects.tabular_request,
-        "NATS_SUBJECT_IMAGE_REQUEST": subjects.image_request,
-        "NATS_SUBJECT_RESULT": subjects.result,
-        "S3_ENDPOINT_URL": address,
-        "S3_BUCKET": objects.bucket,
-        "S3_ACCESS_KEY_ID": objects.access_key_id.get_secret_value(),
-        "S3_SECRET_ACCESS_KEY": objects.secret_access_key.get_secret_value(),
-        "S3_REGION": objects.region,
-    }
+    # The service may make its own consumer, unless the user says otherwise.
+    managing = {"NATS_MANAGE_STREAM": "true"} if target.transport is Transport.JETSTREAM else {}
+    return (
+        managing
+        | dict(target.environment)
+        | {
+            "NATS_URL": target.nats.url,
+            "NATS_TRANSPORT": target.transport.value,
+            "NATS_SUBJECT_TABULAR_REQUEST": subjects.tabular_request,
+            "NATS_SUBJECT_IMAGE_REQUEST": subjects.image_request,
+            "NATS_SUBJECT_RESULT": subjects.result,
+            "S3_ENDPOINT_URL": address,
+            "S3_BUCKET": objects.bucket,
+            "S3_ACCESS_KEY_ID": objects.access_key_id.get_secret_value(),
+            "S3_SECRET_ACCESS_KEY": objects.secret_access_key.get_secret_value(),
+            "S3_REGION": objects.region,
+        }
+    )

@@ -13,6 +13,7 @@ from armka.conformance.service.documents import Document, own
 from armka.conformance.service.journal import Journal
 from armka.conformance.service.process import Processes
 from armka.conformance.service.proxy import Access, Kind, Proxy
+from armka.conformance.service.stream import Consumer
 from armka.conformance.service.target import Target
 from armka.conformance.service.wire import Heard, Wire
 from armka.contract.vocabulary import Pipeline
@@ -220,6 +221,11 @@ class Surface:
         quiet = self.target.quiet_seconds if seconds is None else seconds
         if await self.journal.until(lambda: not so(), quiet):
             raise Contradicted(expected, "; ".join(map(str, seen())))
+
+    async def consumers(self) -> list[Consumer]:
+        """Who reads the requests from the stream."""
+        subject = self.wire.subjects.request(self.target.pipeline)
+        return await self.wire.stream.consumers(subject)
 
     async def quiet(self) -> None:
         """Let the quiet time pass."""

@@ -8,6 +8,7 @@ from armka.conformance.service.check import check
 from armka.conformance.service.proxy import Kind
 from armka.conformance.service.surface import Surface
 from armka.conformance.service.target import Need
+from armka.contract.subjects import Transport
 
 _SHARED = 40
 _START_SECONDS = 20.0
@@ -16,13 +17,15 @@ _PROBE_SECONDS = 0.1
 
 @check("C4.1 C4.7")
 async def two_requests_at_once_are_kept_apart(surface: Surface) -> None:
-    """Two jobs in work at the same time: each is answered with its own ids, of its own file."""
+    """Two jobs at the same time, both in work unless a stream keeps the second: each is answered
+    with its own ids, of its own file.
+    """
     both = [await surface.prepare(), await surface.prepare()]
     with ExitStack() as stack:
         for one in both:
             stack.enter_context(surface.proxy.holding(Kind.READ, one.source_key))
         await surface.send(*both)
-        await surface.acked(*both)
+        await surface.acked(*(both if surface.target.transport is Transport.CORE else both[:1]))
     for one in both:
         end = await surface.ended(one)
         surface.expect(f"{one}: its file", one.file_id, str(end.fields.get("file_id")).lower())

@@ -6,11 +6,6 @@ from armka.conformance.service.surface import Surface
 from armka.conformance.service.target import Need
 
 
-async def _consumers(surface: Surface) -> list[Consumer]:
-    subject = surface.wire.subjects.request(surface.target.pipeline)
-    return await surface.wire.stream.consumers(subject)
-
-
 @check("C4.7 §3", Need.STREAM)
 async def requests_are_taken_through_one_durable(surface: Surface) -> None:
     """The service reads its requests from the stream, through one durable consumer, named like
@@ -18,7 +13,7 @@ async def requests_are_taken_through_one_durable(surface: Surface) -> None:
     """
     asked = await surface.ask()
     end = await surface.ended(asked)
-    found = await _consumers(surface)
+    found = await surface.consumers()
     surface.judge("one durable consumer", [c.is_durable for c in found] == [True], found)
     name = (end.fields.get("service") or {}).get("name")
     surface.expect("its name, which is the service's", name, found[0].name)
@@ -37,10 +32,10 @@ async def requests_are_acknowledged_to_the_stream(surface: Surface) -> None:
         return all(not one.pending and not one.unacknowledged for one in found)
 
     for _ in range(int(surface.target.patience_seconds * 5)):
-        if settled(await _consumers(surface)):
+        if settled(await surface.consumers()):
             return
         await surface.journal.until(lambda: False, 0.2)
-    surface.judge("nothing pending, nothing unacknowledged", False, await _consumers(surface))
+    surface.judge("nothing pending, nothing unacknowledged", False, await surface.consumers())
 
 
 @check("§3", Need.STREAM, Need.COMMAND)
