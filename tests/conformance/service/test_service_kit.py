@@ -1,5 +1,7 @@
 """The kit for services: a conforming one passes every check, on both transports."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from armka.stack import NatsServer, ObjectServer
 from tests.conformance.service import stage
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("transport", Transport)
 async def test_a_conforming_service_passes(
     transport: Transport,
@@ -35,3 +38,14 @@ def test_ids_are_unique_and_summaries_told() -> None:
     """An id is what a report and a request for one check name."""
     assert len(BY_ID) == len(CHECKS)
     assert all(one.summary and one.promises for one in CHECKS)
+
+
+def test_the_page_is_what_the_code_says() -> None:
+    """`make reference` writes it."""
+    command = [sys.executable, "-m", "tests.conformance.service.page"]
+    environment = {"PYTHONPATH": f"{stage.ROOT / 'src'}:{stage.ROOT}", "PATH": "/usr/bin:/bin"}
+    fresh = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, cwd=stage.ROOT, env=environment,
+        encoding="utf-8", timeout=60,
+    ).stdout  # fmt: skip
+    assert (stage.ROOT / "docs/reference/checks.md").read_text() == fresh, "run `make reference`"

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Iterable
+from uuid import uuid4
 
 from armka.conformance.findings import Contradicted
 from armka.conformance.service import violations
@@ -114,8 +115,8 @@ async def an_unreadable_request_is_dropped(surface: Surface) -> None:
     faults = [one for one in _violations(surface) if one.where in ("", *_IDS)]
     faults += violations.unreadable(valid)
     surface.note = f"{len(faults)} unreadable requests"
-    header = message_ids.of_request(valid["job_id"], valid["attempt"])
-    await surface.send_raw(*((fault.body, header) for fault in faults))
+    headers = (message_ids.of_request(uuid4(), 1) for _ in faults)
+    await surface.send_raw(*((one.body, header) for one, header in zip(faults, headers)))
     await surface.served()
     await surface.stays(
         "nothing is published for a request whose ids cannot be read",
