@@ -5,7 +5,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -304,7 +304,7 @@ def _form(schema: Mapping[str, Any]) -> str:
 _FORM = ("type", "enum", "format", "pattern", "minimum", "maximum", "minLength", "minItems")
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{lines}</table>"
 
@@ -317,17 +317,18 @@ def _text(text: str) -> str:
     return escape(text).replace("\n", "<br>")
 
 
-class _Plain(yaml.SafeDumper):
+class _Plain(yaml.SafeDumper):  # type: ignore[misc]  # published without types
     """Without anchors: each part is read where it stands."""
 
-    def ignore_aliases(self, data: object) -> bool:
+    def ignore_aliases(self, _: object) -> bool:
         return True
 
 
 def written(api: Node) -> str:
     """The document as YAML."""
     head = "# Made by `make reference` of the schemas and examples beside it.\n"
-    return head + yaml.dump(api, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(api, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    return head + text
 
 
 def main(folder: Path) -> None:

@@ -10,9 +10,9 @@ from armka.contract.subjects import CORE_RESULTS, DEFAULTS, Subjects, Transport
 HEAD = """\
 # Every message on one page
 
-What the core and a service say to each other, with the subject and the header that each message bears. The examples are those of
-[docs/contracts](../contracts/README.md), which pass their schemas; the rules beside the shapes stand there. This page is made by
-`make reference`."""
+What the core and a service say to each other, with the subject and the header that each message
+bears. The examples are those of [docs/contracts](../contracts/README.md), which pass their schemas;
+the rules beside the shapes stand there. This page is made by `make reference`."""
 
 ENVELOPES = {
     "1. Acknowledgement": (
@@ -21,8 +21,7 @@ ENVELOPES = {
     ),
     "2. Result: recognised": (
         "result-message-done.json",
-        "After the result file lies in S3. `needs_check` instead of `done` where an analyst must "
-        "look.",
+        "After the result file lies in S3. `needs_check` where an analyst must look.",
     ),
     "3. Result: not recognised": (
         "result-message-error.json",
@@ -30,8 +29,7 @@ ENVELOPES = {
     ),
     "4. Refusal": (
         "result-message-error-schema-mismatch.json",
-        "To a request that does not keep the contract, if its ids can be read; without an "
-        "acknowledgement before it.",
+        "To an invalid request whose ids can be read; no acknowledgement before it.",
     ),
 }
 
@@ -69,25 +67,25 @@ def _file() -> list[str]:
 
 def _answer() -> list[str]:
     kinds = ", ".join(f"`{kind.value}`" for kind in OutcomeKind)
+    told = f"To the reply subject of an envelope, where it has one: {kinds}. Without an answer the "
     return [
         "## The answer: core → service",
-        f"To the reply subject of an envelope, where it has one: {kinds}. Without an answer the "
-        "service sends the same envelope again.",
+        told + "service sends the same envelope again.",
         _block({"outcome": "applied"}),
     ]
 
 
+TRANSPORTS = f"""\
+| | `core` | `jetstream` |
+|---|---|---|
+| a service hears requests | in a queue group named like it | through a durable named like it |
+| it acknowledges to NATS | – | when the job has ended |
+| a result is answered by | the core, after its commit | the stream, with a PubAck |
+| the core hears envelopes | in queue group `{CORE_RESULTS}` | through durable `{CORE_RESULTS}` |"""
+
+
 def _transports() -> list[str]:
-    return [
-        "## The two transports",
-        "| | `core` | `jetstream` |\n|---|---|---|\n"
-        "| how a service hears requests | a queue group, named like the service | a durable pull "
-        "consumer of stream `RECOGNITION`, named like the service |\n"
-        "| when it acknowledges to NATS | – | when the job has ended |\n"
-        "| what answers a result | the core, after its commit | the stream, with a PubAck |\n"
-        f"| how the core hears envelopes | queue group `{CORE_RESULTS}` | durable `{CORE_RESULTS}` "
-        "|",
-    ]
+    return ["## The two transports", TRANSPORTS]
 
 
 def _subjects(*names: str) -> str:

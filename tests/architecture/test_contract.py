@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tools.compatibility import breaks
 
@@ -105,7 +106,7 @@ def test_what_no_peer_notices_is_not(schema: dict[str, Any]) -> None:
 
 def test_the_asyncapi_document_is_what_the_schemas_say(root: Path, tmp_path: Path) -> None:
     """`make reference` writes it, and its page."""
-    command = [sys.executable, root / "tools/asyncapi.py", tmp_path]
+    command = [sys.executable, str(root / "tools/asyncapi.py"), str(tmp_path)]
     subprocess.run(command, check=True, timeout=60)
     for name in ("asyncapi.yaml", "asyncapi.html"):
         kept = (root / "docs/contracts" / name).read_text()
@@ -120,8 +121,6 @@ def test_the_asyncapi_page_works_offline(root: Path) -> None:
 
 def test_the_references_of_the_asyncapi_document_lead_somewhere(root: Path) -> None:
     """Every `$ref` is a place in the document itself."""
-    import yaml
-
     api = yaml.safe_load((root / "docs/contracts/asyncapi.yaml").read_text())
     assert api["asyncapi"] == "3.0.0"
     found = list(references(api))
@@ -144,7 +143,7 @@ def references(node: Any) -> list[str]:
 
 def test_the_page_of_messages_is_what_the_examples_say(root: Path) -> None:
     """`make reference` writes it."""
-    command = [sys.executable, root / "tools/messages.py"]
+    command = [sys.executable, str(root / "tools/messages.py")]
     fresh = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=60)
     kept = (root / "docs/reference/messages.md").read_text()
     assert fresh.stdout == kept, "run `make reference`"

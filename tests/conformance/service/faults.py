@@ -3,7 +3,7 @@
 from tests.conformance.service import faults_of_messages, faults_of_work
 from tests.conformance.service.fault import Fault
 
-FAULTS = {
+FAULTS: dict[str, Fault] = {
     member.id: member
     for room in (faults_of_messages, faults_of_work)
     for member in vars(room).values()

@@ -66,8 +66,11 @@ class AcksUnderTheRequestsId(Reference):
 class ForgetsTheAttempt(Reference):
     """Every message is of attempt 1."""
 
-    async def publish(self, envelope: dict[str, Any], msg_id: str) -> None:
-        await super().publish(envelope, f"{msg_id.rpartition(':')[0]}:1")
+    def ack_id(self, request: RecognitionRequest) -> str:
+        return message_ids.of_ack(request.job, 1)
+
+    def result_id(self, request: RecognitionRequest) -> str:
+        return message_ids.of_result(request.job, 1)
 
 
 @fault("a-request-is-acknowledged")

@@ -1,6 +1,7 @@
 """Faults of what a service does: with files, with repeats, with many requests, at its end."""
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -101,10 +102,8 @@ class LooksAtTheClockTooLate(Reference):
     """Reads the source before it finds that the deadline is past."""
 
     async def work(self, request: RecognitionRequest) -> None:
-        try:
+        with contextlib.suppress(ObjectMissing):
             await self.objects.get(request.s3.key, limit=10**8)
-        except ObjectMissing:
-            pass
         await super().work(request)
 
 

@@ -1,5 +1,5 @@
-"""`make mutants`: every fault of a service against every check of its transport. Prints for each who
-saw it.
+"""`make mutants`: every fault of a service against every check of its transport. Prints for each
+who saw it.
 """
 
 from pathlib import Path

@@ -11,12 +11,13 @@ from tests.conformance.service.faults import FAULTS
 HEAD = """\
 # Checks of a service
 
-What a recognition service owes ([requirements](../requirements.md) §2, §3), as `armka conform service` asks it:
-[how to use it](../howto/write-a-service.md#the-verdict). They live in `src/armka/conformance/service`. Change this page in the
-code, then run `make reference`.
+What a recognition service owes ([requirements](../requirements.md) §2, §3), as
+`armka conform service` asks it: [how to use it](../howto/write-a-service.md#the-verdict). They live
+in `src/armka/conformance/service`. Change this page in the code, then run `make reference`.
 
-A check that nothing can fail is no check. So each is pointed at **faults**: a small conforming service with one thing
-wrong. `make test` runs every fault against the checks that must see it, `make mutants` against all of them."""
+A check that nothing can fail is no check. So each is pointed at **faults**: a small conforming
+service with one thing wrong. `make test` runs every fault against the checks that must see it,
+`make mutants` against all of them."""
 
 TABLE = "| Check | Proves | What must be seen | Needs | Fails on |\n|---|---|---|---|---|"
 FAULT_TABLE = "| Fault | What is wrong | Seen by |\n|---|---|---|"

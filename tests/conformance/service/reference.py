@@ -76,7 +76,9 @@ class Reference:
     async def run(self) -> int:
         stop = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-        self._client = await nats.connect(self.env["NATS_URL"])
+        self._client = await nats.connect(
+            self.env["NATS_URL"], connect_timeout=30, max_reconnect_attempts=-1
+        )
         if self.env["NATS_TRANSPORT"] == "jetstream":
             taking = asyncio.create_task(self.take_from_stream())
         else:
@@ -178,6 +180,9 @@ class Reference:
     def ack_id(self, request: RecognitionRequest) -> str:
         return message_ids.of_ack(request.job, request.attempt)
 
+    def result_id(self, request: RecognitionRequest) -> str:
+        return message_ids.of_result(request.job, request.attempt)
+
     async def work(self, request: RecognitionRequest) -> None:
         try:
             self.look_at_the_clock(request)
@@ -262,8 +267,8 @@ class Reference:
 
     async def announce(self, request: RecognitionRequest, envelope: dict[str, Any]) -> None:
         """Send a result until it is answered, by the core or by a stream."""
-        msg_id = message_ids.of_result(request.job, request.attempt)
-        body, headers = json.dumps(envelope).encode(), {message_ids.HEADER: msg_id}
+        headers = {message_ids.HEADER: self.result_id(request)}
+        body = json.dumps(envelope).encode()
         while True:
             try:
                 await self.client.request(
@@ -284,6 +289,6 @@ def main(kind: type[Reference] = Reference, env: Mapping[str, str] = os.environ)
 
 
 if __name__ == "__main__":
-    from tests.conformance.service.faults import FAULTS
+    from tests.conformance.service import faults
 
-    main(FAULTS[sys.argv[1]].kind if len(sys.argv) > 1 else Reference)
+    main(faults.FAULTS[sys.argv[1]].kind if len(sys.argv) > 1 else Reference)

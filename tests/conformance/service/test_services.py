@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Never
 
 import pytest
 
@@ -83,10 +84,10 @@ def node() -> str:
         done = subprocess.run(command, cwd=NODE_SERVICE, check=False, timeout=110)
         if done.returncode != 0:
             _lacking("npm cannot fetch the example's packages")
-    return str(program)
+    return program
 
 
-def _lacking(reason: str) -> None:
+def _lacking(reason: str) -> Never:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)

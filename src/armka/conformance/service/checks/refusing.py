@@ -115,8 +115,7 @@ async def an_unreadable_request_is_dropped(surface: Surface) -> None:
     faults = [one for one in _violations(surface) if one.where in ("", *_IDS)]
     faults += violations.unreadable(valid)
     surface.note = f"{len(faults)} unreadable requests"
-    headers = (message_ids.of_request(uuid4(), 1) for _ in faults)
-    await surface.send_raw(*((one.body, header) for one, header in zip(faults, headers)))
+    await surface.send_raw(*((one.body, message_ids.of_request(uuid4(), 1)) for one in faults))
     await surface.served()
     await surface.stays(
         "nothing is published for a request whose ids cannot be read",
