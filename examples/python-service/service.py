@@ -12,17 +12,15 @@ def recognise(source: Source) -> Recognition:
         title, *rows = source.path.read_text("utf-8").splitlines()
     except ValueError:
         raise Refused(ErrorCode.UNREADABLE, "Файл пуст или повреждён: это не текст.") from None
-    lines = []
-    for n, row in enumerate(rows, start=1):
-        account, name, *cells = row.split(";")
-        values = [cell or None for cell in cells]
-        line = Line(n=n, level=0, kind=LineKind.ACCOUNT, account=account, name=name, values=values)
-        lines.append(line)
-    place = DocumentSource(sheet="text")
-    return Recognition([
-        Document(kind="OSV", group_schema="accounts", title=title, unit=1, source=place,
-                 lines=lines, checks=[])
-    ])  # fmt: skip
+    lines = [line(n, *row.split(";")) for n, row in enumerate(rows, start=1)]
+    document = Document(kind="OSV", group_schema="accounts", title=title, unit=1, checks=[],
+                        source=DocumentSource(sheet="text"), lines=lines)  # fmt: skip
+    return Recognition([document])
+
+
+def line(n: int, account: str, name: str, *cells: str) -> Line:
+    values = [cell or None for cell in cells]
+    return Line(n=n, level=0, kind=LineKind.ACCOUNT, account=account, name=name, values=values)
 
 
 SERVICE = Service("my-parser", "1.0.0", Pipeline.TABULAR, recognise)
