@@ -4,7 +4,7 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import core, doctor, files, jobs, nats_setup, service, upload
+from armka.cli import conform, core, doctor, files, jobs, nats_setup, service, upload
 
 app = typer.Typer(
     name="armka",
@@ -55,5 +55,6 @@ app.command("nats-setup")(nats_setup.nats_setup)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(conform.app, name="conform")
 _add("stack")
 _add("demo")
