@@ -4,7 +4,7 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import core, doctor, files, jobs, service, upload
+from armka.cli import audit, core, doctor, files, jobs, service, tokens, upload, users
 
 app = typer.Typer(
     name="armka",
@@ -54,5 +54,9 @@ app.command("service")(service.service)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(users.app, name="users")
+app.add_typer(tokens.app, name="tokens")
+app.command("audit")(audit.audit)
+app.command("whoami")(audit.whoami)
 _add("stack")
 _add("demo")

@@ -26,6 +26,7 @@ from armka.core.files.bulk import BulkAttempts
 from armka.core.files.sweep import Sweep
 from armka.core.http.app import Parts, create_app
 from armka.core.http.health import LoopHealth
+from armka.core.identity.identity import Identity
 from armka.core.inbox.receiver import Inbox
 from armka.core.loop import Loop
 from armka.core.mapping.mapper import Mapper, MappingConfig
@@ -64,7 +65,7 @@ class Core:
             bulk=self._bulk,
             vitals=self,
             upload_limit=exchange.upload_max_bytes,
-            token=exchange.api_token.get_secret_value() if exchange.api_token else None,
+            identity=Identity(self._database, settings.identity),
         )
 
     def app(self) -> FastAPI:
@@ -200,13 +201,12 @@ def _waker(loop: Loop) -> Callable[[object], Any]:
 
 
 def listening_socket(settings: Settings, host: str, port: int) -> socket.socket:
-    """Bind where the API will listen; refuses an open address without a token. Port 0 takes a free
-    one.
+    """Bind where the API will listen; refuses to be open to all off the loopback. Port 0 takes a
+    free one.
     """
-    if settings.exchange.api_token is None and not _is_loopback(host):
-        raise SettingsInvalid(
-            [f"API_TOKEN is missing: without it the API listens on loopback only, not on {host}"]
-        )
+    if settings.identity.is_open and not _is_loopback(host):
+        why = f"without it (or SIGN_IN_REQUIRED, OIDC_ISSUER) it listens on loopback, not on {host}"
+        raise SettingsInvalid([f"API_TOKEN is missing: {why}"])
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -4,11 +4,12 @@ part.
 
 from dataclasses import dataclass
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from armka.core.database.settings import DatabaseSettings
 from armka.core.errors import SettingsInvalid
+from armka.core.identity.settings import IdentitySettings
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 
@@ -110,11 +111,6 @@ class ExchangeSettings(BaseSettings):
         validation_alias="DOCTOR_PERIOD_SECONDS",
         description="The core looks so often for what has drifted.",
     )
-    api_token: SecretStr | None = Field(
-        default=None,
-        validation_alias="API_TOKEN",
-        description="Bearer token of the API; needed off the loopback.",
-    )
 
 
 @dataclass(frozen=True)
@@ -125,6 +121,7 @@ class Settings:
     database: DatabaseSettings
     nats: NatsSettings
     objects: ObjectSettings
+    identity: IdentitySettings
 
 
 def read_settings() -> Settings:
@@ -132,20 +129,18 @@ def read_settings() -> Settings:
     any value.
     """
     problems: list[str] = []
-    parts = [
-        _read(part, problems)
-        for part in (ExchangeSettings, DatabaseSettings, NatsSettings, ObjectSettings)
-    ]
-    exchange, database, nats, objects = parts
+    kinds = (ExchangeSettings, DatabaseSettings, NatsSettings, ObjectSettings, IdentitySettings)
+    exchange, database, nats, objects, identity = (_read(kind, problems) for kind in kinds)
     if (
         problems
         or not isinstance(exchange, ExchangeSettings)
         or not isinstance(database, DatabaseSettings)
         or not isinstance(nats, NatsSettings)
         or not isinstance(objects, ObjectSettings)
+        or not isinstance(identity, IdentitySettings)
     ):
         raise SettingsInvalid(problems)
-    return Settings(exchange, database, nats, objects)
+    return Settings(exchange, database, nats, objects, identity)
 
 
 def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:

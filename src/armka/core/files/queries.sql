@@ -1,7 +1,8 @@
 -- name: register_upload
 -- The object, the file with its current job, and the queued job: together or not at all (F1). Said again, it waits for
 -- the first saying to end and adds nothing to it. With an Idempotency-Key ($11 scope, $12 key, $13 item, $14 digest) the
--- key is taken in the same breath, and where somebody has had it nothing else is written.
+-- key is taken in the same breath, and where somebody has had it nothing else is written. $15: by whom, for the file;
+-- $16 to $19: the same for the audit (kind, id, name, address).
 -- Returns whether the file is new, and the ids of the last files that brought the same bytes before.
 with earlier as materialized (
     select coalesce(array_agg(id order by created_at desc), '{}') as ids
@@ -26,9 +27,12 @@ with earlier as materialized (
     on conflict (bucket, key) do nothing
     returning id
 ), file as (
-    insert into stored_file (id, original_name, file_type, s3_object_id, current_recognition_job_id, client_ref)
-    select $1, $7, $8, object.id, $2, $10 from object
+    insert into stored_file (id, original_name, file_type, s3_object_id, current_recognition_job_id, client_ref, uploaded_by)
+    select $1, $7, $8, object.id, $2, $10, $15 from object
     returning id
+), audit as (
+    insert into audit_event (actor_kind, actor_id, actor, address, action, subject)
+    select $16, $17, $18, $19, 'file.uploaded', file.id from file
 ), job as (
     insert into recognition_job (id, stored_file_id, pipeline)
     select $2, file.id, $9 from file
@@ -71,7 +75,7 @@ select id, attempt from job
 -- name: file
 -- One file as the API shows it.
 select f.id, f.original_name, f.file_type, f.status, f.error_code, f.error_message, f.client_ref, f.created_at,
-    f.updated_at, f.withdrawn_at, f.withdrawn_by, f.withdrawn_reason, f.current_recognition_job_id, o.size_bytes, o.sha256,
+    f.updated_at, f.uploaded_by, f.withdrawn_at, f.withdrawn_by, f.withdrawn_reason, f.current_recognition_job_id, o.size_bytes, o.sha256,
     j.status as job_status, j.attempt, j.pipeline, j.created_at as job_created_at, j.finished_at, j.service_name,
     j.service_version, j.group_schema
 from stored_file f
@@ -82,7 +86,7 @@ where f.id = $1
 -- name: files
 -- These files as the API shows them, newest first.
 select f.id, f.original_name, f.file_type, f.status, f.error_code, f.error_message, f.client_ref, f.created_at,
-    f.updated_at, f.withdrawn_at, f.withdrawn_by, f.withdrawn_reason, f.current_recognition_job_id, o.size_bytes, o.sha256,
+    f.updated_at, f.uploaded_by, f.withdrawn_at, f.withdrawn_by, f.withdrawn_reason, f.current_recognition_job_id, o.size_bytes, o.sha256,
     j.status as job_status, j.attempt, j.pipeline, j.created_at as job_created_at, j.finished_at, j.service_name,
     j.service_version, j.group_schema
 from stored_file f

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Header, HTTPException, Query
+from fastapi import Depends, Header, HTTPException, Query, Request
 from pydantic import AfterValidator, AwareDatetime, StringConstraints
 
 from armka.contract.vocabulary import FileType, Pipeline
 from armka.core.database.paging import Keyset
 from armka.core.files.idempotency import IdempotentRequest
 from armka.core.files.listing import FileFilter
+from armka.core.identity.principal import Principal
 from armka.core.jobs.states import FileStatus, JobStatus
 from armka.core.jobs.store import JobFilter
 
@@ -47,6 +48,15 @@ IdempotencyKey = Annotated[
         description="The same key with the same request gets the first answer, for at least a day.",
     ),
 ]
+
+
+def _caller(request: Request) -> Principal:
+    principal: Principal = request.state.principal
+    return principal
+
+
+# Who asks; the guard has seen to it that somebody does.
+Caller = Annotated[Principal, Depends(_caller)]
 
 
 def idempotent(scope: str, key: str | None) -> IdempotentRequest | None:
