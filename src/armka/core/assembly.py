@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from armka.contract.subjects import CORE_RESULTS
+from armka.core.console.application import Console, ConsoleParts
 from armka.core.database import listener
 from armka.core.database.listener import Listener
 from armka.core.database.pool import Database
@@ -23,6 +24,8 @@ from armka.core.doctor.broker import Broker
 from armka.core.doctor.doctor import Doctor
 from armka.core.errors import SettingsInvalid
 from armka.core.files.bulk import BulkAttempts
+from armka.core.files.changes import FileChanges
+from armka.core.files.store import Files
 from armka.core.files.sweep import Sweep
 from armka.core.http.app import Parts, create_app
 from armka.core.http.health import LoopHealth
@@ -59,21 +62,31 @@ class Core:
         self._draining = False
         self._doctor: Doctor | None = None
         exchange = settings.exchange
+        identity = Identity(self._database, settings.identity)
+        changes = FileChanges(self._database)
+        shown = ConsoleParts(
+            identity, Files(self._database), changes, exchange.upload_max_bytes, version("arm-ka")
+        )
+        self._console = Console(shown, settings.console)
         self._parts = Parts(
             database=self._database,
             objects=self._objects,
             bulk=self._bulk,
             vitals=self,
             upload_limit=exchange.upload_max_bytes,
-            identity=Identity(self._database, settings.identity),
+            identity=identity,
+            changes=changes,
+            refusal_page=self._console.refusal,
         )
 
     def app(self) -> FastAPI:
         """The ASGI application; the loops run for its lifetime."""
-        return create_app(self._parts, version("arm-ka"), lambda _app: self.running())
+        app = create_app(self._parts, version("arm-ka"), lambda _app: self.running())
+        self._console.install(app)
+        return app
 
     def begin_draining(self) -> None:
-        """Be no longer ready, and let long polls go."""
+        """Be no longer ready, and let long polls and live pages go."""
         self._draining = True
         self._parts.stop_waiting()
 

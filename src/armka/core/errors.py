@@ -23,6 +23,8 @@ CoreError
 +-- SignInRefused
 +-- SignInLocked
 +-- LinkVoid
++-- ProviderRefused
++-- ProviderUnavailable
 """
 
 from uuid import UUID
@@ -178,7 +180,11 @@ class NotLocal(CoreError):
 
 
 class PasswordUnfit(CoreError):
-    """A new password is too easily guessed; the message says what it takes."""
+    """A new password is too easily guessed; `code` is stable, the message is for a person."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class PasswordWrong(CoreError):
@@ -208,3 +214,19 @@ class LinkVoid(CoreError):
 
     def __init__(self) -> None:
         super().__init__("this link lets nobody in any more: ask for another")
+
+
+class ProviderRefused(CoreError):
+    """The identity provider's word does not let in; `why` is for a person."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class ProviderUnavailable(CoreError):
+    """The identity provider cannot be asked."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why

@@ -3,10 +3,12 @@ part.
 """
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from armka.core.console.settings import ConsoleSettings
 from armka.core.database.settings import DatabaseSettings
 from armka.core.errors import SettingsInvalid
 from armka.core.identity.settings import IdentitySettings
@@ -113,6 +115,9 @@ class ExchangeSettings(BaseSettings):
     )
 
 
+Part = TypeVar("Part", bound=BaseSettings)
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything a core process is told."""
@@ -122,6 +127,7 @@ class Settings:
     nats: NatsSettings
     objects: ObjectSettings
     identity: IdentitySettings
+    console: ConsoleSettings
 
 
 def read_settings() -> Settings:
@@ -129,21 +135,18 @@ def read_settings() -> Settings:
     any value.
     """
     problems: list[str] = []
-    kinds = (ExchangeSettings, DatabaseSettings, NatsSettings, ObjectSettings, IdentitySettings)
-    exchange, database, nats, objects, identity = (_read(kind, problems) for kind in kinds)
-    if (
-        problems
-        or not isinstance(exchange, ExchangeSettings)
-        or not isinstance(database, DatabaseSettings)
-        or not isinstance(nats, NatsSettings)
-        or not isinstance(objects, ObjectSettings)
-        or not isinstance(identity, IdentitySettings)
-    ):
+    exchange = _read(ExchangeSettings, problems)
+    database = _read(DatabaseSettings, problems)
+    nats = _read(NatsSettings, problems)
+    objects = _read(ObjectSettings, problems)
+    identity = _read(IdentitySettings, problems)
+    console = _read(ConsoleSettings, problems)
+    if problems or not (exchange and database and nats and objects and identity and console):
         raise SettingsInvalid(problems)
-    return Settings(exchange, database, nats, objects, identity)
+    return Settings(exchange, database, nats, objects, identity, console)
 
 
-def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:
+def _read(part: type[Part], problems: list[str]) -> Part | None:
     try:
         return part()
     except ValidationError as error:

@@ -50,7 +50,9 @@ class BulkAttempts:
     async def preview(self, wanted: FileFilter) -> tuple[int, list[UUID]]:
         """How many files would be taken, and a few of them; raises BulkTooLarge."""
         async with self._database.connection() as connection:
-            row = await connection.fetchrow(SQL.matching, *wanted.values(), FILES_MAX + 1)
+            row = await connection.fetchrow(
+                SQL.matching, *wanted.values(), FILES_MAX + 1, *wanted.period()
+            )
         assert row is not None
         return _bounded(row["total"]), row["sample"]
 
@@ -76,6 +78,7 @@ class BulkAttempts:
                 assert answer is not None, "a key that was taken has an answer"
                 return UUID(answer["operation_id"]), None
             values = (*wanted.values(), FILES_MAX + 1, reason, whose, _plain(shown))
+            values += wanted.period()
             row = await connection.fetchrow(SQL.freeze, *values)
             assert row is not None
             if key is not None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, FastAPI
 from armka.core.database.pool import Database
 from armka.core.files.attempts import Attempts
 from armka.core.files.bulk import BulkAttempts
+from armka.core.files.changes import FileChanges
 from armka.core.files.export import Exports
 from armka.core.files.source import Sources
 from armka.core.files.store import Files
@@ -16,7 +17,7 @@ from armka.core.files.uploads import SQL as FILES_SQL
 from armka.core.files.uploads import Uploads
 from armka.core.files.withdrawal import Withdrawals
 from armka.core.http import bulk, docs, downloads, files, health, identity, jobs, metrics, problems
-from armka.core.http.guard import Guard
+from armka.core.http.guard import Guard, RefusalPage
 from armka.core.http.health import Check, Readiness, Vitals
 from armka.core.http.metrics import Metrics
 from armka.core.http.request_log import RequestLog
@@ -49,6 +50,8 @@ class Parts:
     vitals: Vitals
     upload_limit: int
     identity: Identity
+    changes: FileChanges
+    refusal_page: RefusalPage
     file_watch: StatusWatch = field(init=False)
     job_watch: StatusWatch = field(init=False)
 
@@ -57,9 +60,10 @@ class Parts:
         self.job_watch = StatusWatch(self.database, JOBS_SQL.statuses)
 
     def stop_waiting(self) -> None:
-        """Answer every long poll now."""
+        """Answer every long poll and end every live page's stream now."""
         self.file_watch.close()
         self.job_watch.close()
+        self.changes.close()
 
     def checks(self) -> Mapping[str, Check]:
         """What readiness asks of the servers; each raises where its server does not serve."""
@@ -89,7 +93,12 @@ def create_app(parts: Parts, version: str, lifespan: Lifespan) -> FastAPI:
         lifespan=lifespan,
     )
     who = parts.identity
-    app.add_middleware(Guard, credentials=who.credentials, origin=who.settings.origin)
+    app.add_middleware(
+        Guard,
+        credentials=who.credentials,
+        origin=who.settings.origin,
+        page=parts.refusal_page,
+    )
     problems.install(app)
     told = Metrics()
     app.add_middleware(RequestLog, count=told.request)

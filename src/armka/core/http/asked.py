@@ -1,7 +1,7 @@
 """What a request may ask with: cursors, filters, waits and keys, as parameters of the routes."""
 
 import base64
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -76,6 +76,12 @@ def file_filter(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
     created_from: Annotated[Moment | None, Query(description="Inclusive.")] = None,
     created_to: Annotated[Moment | None, Query(description="Exclusive.")] = None,
     withdrawn: Annotated[bool, Query(description="With the withdrawn ones.")] = False,
+    period_from: Annotated[
+        date | None, Query(description="A document's period goes on to this day or beyond.")
+    ] = None,
+    period_to: Annotated[
+        date | None, Query(description="A document's period begins by this day.")
+    ] = None,
 ) -> FileFilter:
     """The filters of the list of files."""
     return FileFilter(
@@ -88,6 +94,8 @@ def file_filter(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
         created_from,
         created_to,
         withdrawn,
+        period_from,
+        period_to,
     )
 
 

@@ -1,5 +1,6 @@
 """Bulk operations: new attempts for all files that match a filter."""
 
+from datetime import date
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -32,6 +33,8 @@ class BulkFilter(BaseModel):
     error_code: Words | None = None
     created_from: Moment | None = None
     created_to: Moment | None = None
+    period_from: date | None = None
+    period_to: date | None = None
 
     def asked(self) -> FileFilter:
         """The filter of the list of files that says the same."""

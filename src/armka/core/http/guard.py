@@ -4,21 +4,28 @@ Whoever is unknown learns nothing, not even what exists. A browser's session ope
 only for pages of ours: its `Origin` must be ours, and it must bring the token that our pages hold.
 """
 
-import ipaddress
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, quote
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armka.core.http import problems
 from armka.core.identity import secrecy
 from armka.core.identity.access import Rule, methods_of, rule_of
-from armka.core.identity.browser import COOKIE, COOKIE_ON_LOOPBACK, FORM_FIELD, FORM_HEADER, SIGN_IN
+from armka.core.identity.browser import (
+    FORM_FIELD,
+    FORM_HEADER,
+    SIGN_IN,
+    cookie_name,
+    is_private,
+    origin_of,
+)
 from armka.core.identity.credentials import Credentials
 from armka.core.identity.principal import Kind, Principal
 
@@ -26,6 +33,8 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _PAGES = "/console"
 _FORM = "application/x-www-form-urlencoded"
 _FORM_BYTES = 64 * 1024
+
+RefusalPage = Callable[[Request, int], Response]
 
 
 class _Refused(Exception):
@@ -39,10 +48,13 @@ class _Refused(Exception):
 class Guard:
     """Lets requests through to the routes, each with its `principal` in the scope's state."""
 
-    def __init__(self, app: ASGIApp, credentials: Credentials, origin: str | None) -> None:
+    def __init__(
+        self, app: ASGIApp, credentials: Credentials, origin: str | None, page: RefusalPage
+    ) -> None:
         self._app = app
         self._credentials = credentials
         self._origin = origin
+        self._page = page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -52,9 +64,14 @@ class Guard:
         try:
             await self._judge(asked)
         except _Refused as refused:
-            await refused.answer(scope, receive, send)
+            await self._answer(asked, refused.answer)(scope, receive, send)
             return
         await self._app(scope, asked.receive, send)
+
+    def _answer(self, asked: "_Asked", refusal: Response) -> Response:
+        """A refusal for programs, or a page for people."""
+        is_page = asked.path.startswith(_PAGES) and refusal.status_code >= HTTPStatus.FORBIDDEN
+        return self._page(Request(asked.scope), refusal.status_code) if is_page else refusal
 
     async def _judge(self, asked: "_Asked") -> None:
         rule = rule_of(asked.method, asked.path)
@@ -117,11 +134,12 @@ class _Asked:
     @property
     def cookie(self) -> str | None:
         """The session's cookie; on plain HTTP only that of the loopback."""
-        return cookies(self.headers).get(cookie_name(self.scope, self._origin))
+        return cookies(self.headers).get(cookie_name(self._our_origin))
 
     @property
     def _our_origin(self) -> str:
-        return self._origin or f"{self.scope['scheme']}://{self.headers.get('host', '')}"
+        host = self.headers.get("host", "")
+        return origin_of(self.scope["scheme"], host, self._origin)
 
     async def must_come_from_our_page(self) -> None:
         """Refuse forms and scripts of other sites, and pages that lost their token."""
@@ -174,23 +192,6 @@ def cookies(headers: Headers) -> dict[str, str]:
     except CookieError:
         return {}
     return {name: morsel.value for name, morsel in parsed.items()}
-
-
-def cookie_name(scope: Scope, origin: str | None) -> str:
-    """The `__Host-` cookie wherever there is TLS; without it another, for the loopback alone."""
-    scheme = (origin or f"{scope['scheme']}:").partition(":")[0]
-    return COOKIE if scheme == "https" else COOKIE_ON_LOOPBACK
-
-
-def is_private(host: str) -> bool:
-    """Whether a `Host` is no name that a stranger can let lead here (DNS rebinding)."""
-    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-    name = name.strip("[]").lower()
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return "." not in name or name.endswith(".localhost")
-    return True
 
 
 def _unknown(asked: _Asked) -> Response:

@@ -108,6 +108,21 @@ RULES: tuple[Rule, ...] = (
     _rule("POST", "/api/v1/tokens", [ADMIN], Scope.IDENTITY),
     _rule("POST", "/api/v1/tokens/{token_id}/revoke", [ADMIN], Scope.IDENTITY),
     _rule("GET", "/api/v1/audit", [MANAGER, ADMIN], Scope.IDENTITY),
+    # The console: the way in is open, its pages are for people alone.
+    _open("GET", "/"),
+    _open("GET", "/console/static/{path:path}"),
+    _open("GET", "/console/sign-in"),
+    _open("POST", "/console/sign-in"),
+    _open("GET", "/console/sign-in/link"),
+    _open("POST", "/console/sign-in/link"),
+    _open("GET", "/console/sign-in/provider"),
+    _open("GET", "/console/sign-in/callback"),
+    _open("POST", "/console/preferences"),
+    _rule("POST", "/console/sign-out", EVERYBODY),
+    _rule("GET", "/console/password", EVERYBODY),
+    _rule("POST", "/console/password", EVERYBODY),
+    _rule("GET", "/console/documents", EVERYBODY),
+    _rule("GET", "/console/documents/live", EVERYBODY),
 )
 
 

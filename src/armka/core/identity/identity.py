@@ -5,6 +5,7 @@ from armka.core.identity.accounts import Accounts
 from armka.core.identity.audit import Audit
 from armka.core.identity.credentials import Credentials
 from armka.core.identity.passwords import Passwords
+from armka.core.identity.provider import Provider
 from armka.core.identity.sessions import Sessions
 from armka.core.identity.settings import IdentitySettings
 from armka.core.identity.sign_in import SignIn
@@ -22,4 +23,8 @@ class Identity:
         self.sign_in = SignIn(database, self.sessions, passwords, settings)
         self.tokens = Tokens(database)
         self.audit = Audit(database)
-        self.credentials = Credentials(settings, self.sessions, self.tokens, None)
+        issuer = settings.oidc_issuer
+        self.provider = (
+            None if issuer is None else Provider(issuer, settings, database, self.sessions)
+        )
+        self.credentials = Credentials(settings, self.sessions, self.tokens, self.provider)

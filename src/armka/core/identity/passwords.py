@@ -22,11 +22,11 @@ class Passwords:
     async def hash(self, password: str, name: str) -> str:
         """Hash a new password; raises PasswordUnfit."""
         if not SHORTEST <= len(password) <= LONGEST:
-            raise PasswordUnfit(f"A password has {SHORTEST} to {LONGEST} characters.")
+            raise PasswordUnfit("LENGTH", f"A password has {SHORTEST} to {LONGEST} characters.")
         if name.lower() in password.lower():
-            raise PasswordUnfit("A password does not hold its owner's name.")
+            raise PasswordUnfit("NAME", "A password does not hold its owner's name.")
         if len(set(password)) < SHORTEST // 2:
-            raise PasswordUnfit("A password is no few characters said again and again.")
+            raise PasswordUnfit("PLAIN", "A password is no few characters said again and again.")
         async with self._room:
             return await asyncio.to_thread(self._hasher.hash, password)
 

@@ -87,18 +87,12 @@ insert into sign_in_link (digest, user_account_id, expires_at)
 values ($1, $2, now() + make_interval(secs => $3::float8 * 60))
 returning expires_at
 
--- name: peek_link
--- Whose link this is, without using it up.
-select u.name
-from sign_in_link l join user_account u on u.id = l.user_account_id
-where l.digest = $1 and l.expires_at > now() and u.disabled_at is null
-
 -- name: use_link
 -- The link lets in once: it is gone for whoever comes second.
 with used as (
     delete from sign_in_link where digest = $1 returning user_account_id, expires_at
 )
-select u.id, u.name, u.roles
+select u.id, u.name, u.roles, u.password_hash is not null as has_password
 from used join user_account u on u.id = used.user_account_id
 where used.expires_at > now() and u.disabled_at is null
 

@@ -3,6 +3,8 @@
 from pydantic import AnyHttpUrl, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from armka.core.identity.browser import is_loopback, is_secure
+
 
 class IdentitySettings(BaseSettings):
     """Sign-in, sessions and the identity provider (OpenID Connect)."""
@@ -102,6 +104,9 @@ class IdentitySettings(BaseSettings):
     def _provider_is_whole(self) -> "IdentitySettings":
         if self.oidc_issuer is not None and self.public_url is None:
             raise ValueError("PUBLIC_URL is missing: OIDC_ISSUER sends people back to it")
+        issuer = AnyHttpUrl(self.oidc_issuer) if self.oidc_issuer else None
+        if issuer and not is_secure(str(issuer)) and not is_loopback(issuer.host or ""):
+            raise ValueError("OIDC_ISSUER: what it says must travel over https")
         return self
 
     @property

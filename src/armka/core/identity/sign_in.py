@@ -66,19 +66,14 @@ class SignIn:
         await self._database.run(work)
         log.info("a sign-in was refused")
 
-    async def owner_of_link(self, secret: str) -> str | None:
-        """Whom this link would let in; None where it is used, past or no link at all."""
-        async with self._database.connection() as connection:
-            name: str | None = await connection.fetchval(SQL.peek_link, secrecy.digest(secret))
-            return name
+    async def with_link(self, secret: str, address: str | None) -> tuple[SignedIn, bool]:
+        """Begin a session and void the link; tells whether there is a password. Raises LinkVoid."""
 
-    async def with_link(self, secret: str, address: str | None) -> SignedIn:
-        """Begin a session and void the link; raises LinkVoid."""
-
-        async def work(connection: Connection) -> SignedIn:
+        async def work(connection: Connection) -> tuple[SignedIn, bool]:
             row = await connection.fetchrow(SQL.use_link, secrecy.digest(secret))
             if row is None:
                 raise LinkVoid
-            return await self._sessions.begin(connection, row, address, "link")
+            signed_in = await self._sessions.begin(connection, row, address, "link")
+            return signed_in, row["has_password"]
 
         return await self._database.run(work)
