@@ -128,7 +128,6 @@ def _environment(language: words.Language) -> Environment:
         "languages": words.NAMES,
         "themes": THEMES,
         "moment": language.moment,
-        "day": language.day,
         "number": language.number,
     }
     environment.globals.update(installed)

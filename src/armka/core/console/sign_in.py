@@ -62,6 +62,7 @@ def _add_password(api: APIRouter, pages: Pages, identity: Identity) -> None:
             has_provider=has_provider,
             may_sign_in=browser.may_sign_in,
             problem=None,
+            typed="",
         )
 
     @api.post("/sign-in")
@@ -88,6 +89,7 @@ def _add_password(api: APIRouter, pages: Pages, identity: Identity) -> None:
             has_provider=has_provider,
             may_sign_in=browser.may_sign_in,
             problem=problem,
+            typed=name,
         )
 
 

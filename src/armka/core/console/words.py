@@ -6,12 +6,12 @@ A catalog is read as it is written (`locale/*.po`), so that none can be stale.
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from importlib.resources import files
 from zoneinfo import ZoneInfo
 
 from babel import Locale, negotiate_locale
-from babel.dates import format_date, format_datetime
+from babel.dates import format_datetime
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
@@ -36,10 +36,6 @@ class Language:
     def moment(self, at: datetime) -> str:
         """Day and time, as people here write them."""
         return format_datetime(at, "d MMM y, HH:mm", tzinfo=self.zone, locale=self._locale)
-
-    def day(self, day: date) -> str:
-        """A day."""
-        return format_date(day, "d MMM y", locale=self._locale)
 
     def number(self, value: int) -> str:
         """A number with its groups."""

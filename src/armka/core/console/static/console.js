@@ -73,6 +73,11 @@ class Uploads {
     this.section = section;
     this.words = section.dataset;
     this.list = section.querySelector("#uploads");
+    this.box = section.querySelector("#sent");
+    this.box.querySelector("button").addEventListener("click", () => {
+      for (const item of this.list.querySelectorAll(".accepted, .refused")) item.remove();
+      this.count();
+    });
     this.waiting = [];
     this.running = 0;
     const picker = section.querySelector("#picker");
@@ -113,15 +118,23 @@ class Uploads {
       this.list.append(item);
       this.wait({ file, client, item, key: crypto.randomUUID(), tries: 0 });
     }
-    this.list.hidden = this.list.childElementCount === 0;
+    this.count();
     this.next();
+  }
+
+  count() {
+    const of = (kind) => this.list.querySelectorAll(kind).length;
+    const [accepted, refused] = [of(".accepted"), of(".refused")];
+    const sums = { accepted, refused, left: this.list.childElementCount - accepted - refused };
+    this.box.querySelector("output").value = this.words.sum.replace(/\{(\w+)\}/g, (_, name) => sums[name]);
+    this.box.hidden = this.list.childElementCount === 0;
   }
 
   wait(upload) {
     this.show(upload, "", this.words.waiting, this.words.cancel, () => {
       this.waiting = this.waiting.filter((other) => other !== upload);
       upload.item.remove();
-      this.list.hidden = this.list.childElementCount === 0;
+      this.count();
     });
     this.waiting.push(upload);
   }
@@ -187,6 +200,9 @@ class Uploads {
       this.wait(upload);
       this.next();
     });
+    // What needs a person comes first.
+    if (kind === "refused") this.list.prepend(upload.item);
+    this.count();
     this.running -= 1;
     this.next();
     if (kind === "accepted") refreshSoon();
@@ -241,6 +257,10 @@ function replace(html) {
   window.htmx.process(row);
   if (hadFocus) row.querySelector("summary")?.focus();
 }
+
+// On a phone the search folds away until something is searched for.
+const fold = document.querySelector(".fold");
+if (fold && !location.search && matchMedia("(max-width: 56rem)").matches) fold.open = false;
 
 const upload = document.querySelector("#upload");
 if (upload) new Uploads(upload);
