@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, Playwright
+from playwright.async_api import Browser, BrowserContext, Page, Playwright, expect
+
+from tests.world import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 _UNPACKED = ROOT / ".venv/system"
@@ -42,6 +44,9 @@ async def launched(playwright: Playwright) -> Browser:
     )
 
 
+expect.set_options(timeout=PATIENCE_SECONDS * 1000)
+
+
 class Window:
     """One person's window; it notes every request and every complaint of the browser."""
 
@@ -64,7 +69,7 @@ class Window:
     async def opened(cls, browser: Browser, url: str, **options: Any) -> "Window":
         """A window of its own, as if on a machine of its own."""
         context = await browser.new_context(**({"locale": "ru-RU"} | options))
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(PATIENCE_SECONDS * 1000)
         return cls(context, await context.new_page(), url)
 
     async def sign_in(self, name: str, password: str) -> None:

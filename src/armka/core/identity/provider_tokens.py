@@ -100,6 +100,8 @@ class TokenReader:
         except (JoseError, ValueError) as error:
             log.info("a token was refused", why=type(error).__name__)
             raise ProviderRefused(f"the token does not hold ({type(error).__name__})") from None
+        if not isinstance(read.claims["sub"], str) or "\0" in read.claims["sub"]:
+            raise ProviderRefused("the token names nobody")
         return read.header, read.claims
 
     def _registry(self, audience: str) -> jwt.JWTClaimsRegistry:

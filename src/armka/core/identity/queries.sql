@@ -119,7 +119,11 @@ set failures = case when f.last_at < now() - interval '1 hour' then 1 else f.fai
 delete from sign_in_failure where place = $1
 
 -- name: begin_provided
--- A sign-in leaves for the provider; it has ten minutes.
+-- A sign-in leaves for the provider; it has ten minutes. Those that never came back are forgotten here, since anybody may
+-- begin one.
+with late as (
+    delete from provider_sign_in where expires_at < now()
+)
 insert into provider_sign_in (digest, nonce, code_verifier, came_from, expires_at)
 values ($1, $2, $3, $4, now() + interval '10 minutes')
 

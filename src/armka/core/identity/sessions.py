@@ -52,10 +52,11 @@ class Sessions:
 
         await self._database.run(work)
 
-    async def forget(self) -> None:
-        """Remove what has run out: sessions, links, failures."""
-        async with self._database.connection() as connection:
-            await connection.execute(SQL.forget)
+
+async def forget_expired(database: Database) -> None:
+    """Remove what has run out: sessions, links, failures."""
+    async with database.connection() as connection:
+        await connection.execute(SQL.forget)
 
 
 def person(row: Record, address: str | None) -> Principal:

@@ -240,8 +240,14 @@ function look() {
   stream.addEventListener("row", ({ data }) => replace(data));
   stream.addEventListener("newer", () => { if (list.dataset.live === "yes") document.querySelector("#newer").hidden = false; });
   stream.addEventListener("over", () => location.reload());
-  // A refusal is final for the browser: the session may have ended, or the core has not come back yet.
-  stream.onerror = () => { if (stream.readyState === EventSource.CLOSED) setTimeout(look, 3000); };
+  // A refusal is final for the browser: the session has ended, or the core has not come back yet.
+  stream.onerror = () => { if (stream.readyState === EventSource.CLOSED) setTimeout(lookAgain, 2000); };
+}
+
+async function lookAgain() {
+  const answer = await fetch(location.pathname, { method: "HEAD", redirect: "manual" }).catch(() => null);
+  if (answer?.type === "opaqueredirect") location.reload();
+  else if (!document.hidden) look();
 }
 
 function replace(html) {
