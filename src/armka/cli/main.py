@@ -4,7 +4,19 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import audit, conform, core, doctor, files, jobs, nats_setup, service, tokens, upload, users
+from armka.cli import (
+    audit,
+    conform,
+    core,
+    doctor,
+    files,
+    jobs,
+    nats_setup,
+    service,
+    tokens,
+    upload,
+    users,
+)
 
 app = typer.Typer(
     name="armka",
