@@ -9,6 +9,7 @@ import msgspec
 
 from armka.contract.vocabulary import LineKind
 from armka.osv import accounts, period
+from armka.osv.accounts import Account
 from armka.osv.amounts import Amount, Unreadable
 from armka.osv.body import is_repeated
 from armka.osv.entries import Body, Doubt, Entry, Place, Total
@@ -88,6 +89,7 @@ class _Blocks:
         self._roots = roots
         self._blocks: list[_Block] = []
         self._doubts: list[Doubt] = []
+        self._accounts: set[str] = set()
         self._open: list[_Block] = []
         self._last: tuple[_Block, Marker | None] | None = None
         self._indicator: str | None = None
@@ -170,7 +172,8 @@ class _Blocks:
         is_whole = not label and not self._open
         entry = _line(row, LineKind.TOTAL if is_whole else LineKind.DIMENSION, label)
         account = accounts.parse(label) if label else None
-        if account is not None and self._is_account(account.code):
+        if account is not None and self._is_account(account):
+            self._accounts.add(account.code)
             entry.kind, entry.account, entry.name = LineKind.ACCOUNT, account.code, account.name
         elif is_whole:
             entry.total, entry.name = Total.PLAIN, "Итого"
@@ -191,7 +194,10 @@ class _Blocks:
         has_turnover = any(amount is not None for amount in block.entry.amounts[2:4])
         return has_turnover and block.level >= row.level and block.entry.total is None
 
-    def _is_account(self, code: str) -> bool:
+    def _is_account(self, account: Account) -> bool:
+        code = account.code
+        if account.name and code in self._accounts:
+            return False  # a subconto whose name begins like an account's code
         if not self._roots:
             return accounts.is_known_form(code)
         return accounts.is_under(code, self._roots) or any(

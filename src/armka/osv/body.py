@@ -14,6 +14,7 @@ from armka.osv.entries import Body, Doubt, Entry, Total
 from armka.osv.grid import CellError, Grid, Row, Value
 from armka.osv.header import Header, Shape, is_header_row
 from armka.osv.labels import Stub
+from armka.osv.labels_above import texts_of
 from armka.osv.number_format import Shows, show_code, understand
 from armka.osv.reports import announced
 from armka.osv.rows import Parts, ReadAmount, RowReader
@@ -46,8 +47,8 @@ def read(
                 return reading.body(_above_header(rows, end, start))
             reading.compare_header(row)
             continue
-        deeper = end + 1 < len(rows) and rows[end + 1].level > row.level
-        reading.take(row, reader.parts(row), deeper=deeper)
+        if not _is_part_of_header(row, header):
+            reading.take(row, reader.parts(row))
     return reading.body(end + 1)
 
 
@@ -55,9 +56,16 @@ def is_repeated(row: Row, header: Header) -> bool:
     """Whether a row is the header's lowest row again."""
     if header.shape is Shape.PAIRS and is_header_row(row):
         return True
-    if len(row.cells) < len(header.texts):
-        return False
-    return [text for text in map(text_of, row.cells) if text] == header.texts
+    return _begins_alike(row, header) and texts_of(row) == header.texts[0]
+
+
+def _is_part_of_header(row: Row, header: Header) -> bool:
+    """Whether a row is one of the header's other rows again."""
+    return _begins_alike(row, header) and texts_of(row) in header.texts
+
+
+def _begins_alike(row: Row, header: Header) -> bool:
+    return bool(row.cells) and row.cells[0][1] in header.begins
 
 
 def _another_title(rows: list[Row], start: int, index: int) -> bool:
@@ -102,8 +110,9 @@ class _Reading:
         self._owner: Entry | None = None  # the last row that has a name of its own
         self._last_account: Entry | None = None
         self._indicator: str | None = None  # the one that stands first in each line
-        self._named = header.name is not None or "наименован" in plain(" ".join(header.texts))
+        self._named = header.name is not None or "наименован" in plain(" ".join(header.texts[0]))
         self._keeps_dimensions = bool(header.legend or roots) or not header.has_accounts
+        self._legend = set(map(plain, header.legend))
         self._hidden = 0
         self._first = True
         self._block = ""
@@ -132,7 +141,7 @@ class _Reading:
             reason = "шапка таблицы повторена, а колонки сумм в ней стоят иначе"
             self._doubts.append(Doubt(row.number, reason, "R12"))
 
-    def take(self, row: Row, parts: Parts, *, deeper: bool) -> None:
+    def take(self, row: Row, parts: Parts) -> None:
         """Take one row; blank ones and lines of mere text leave nothing."""
         first, self._first = self._first, False
         if first and _numbers_columns(row):
@@ -152,12 +161,17 @@ class _Reading:
             self._total(row, parts, text)
         elif block and not parts.has_number:
             self._block = block.group(1)
-        elif parts.has_amount or self._heads_others(row, parts, deeper=deeper):
+        elif not parts.has_amount and text in self._legend:
+            return
+        elif parts.has_amount or self._heads_others(row, parts):
             self._take_other(row, parts, text)
 
-    def _heads_others(self, row: Row, parts: Parts, *, deeper: bool) -> bool:
+    def _heads_others(self, row: Row, parts: Parts) -> bool:
         """Whether a row without amounts is a line all the same: rows stand under it."""
-        return not self.total_seen and isinstance(parts.label, str) and bool(row.level or deeper)
+        if self.total_seen or not isinstance(parts.label, str):
+            return False
+        measured = bool(parts.others) and bool(parts.text(Stub.INDICATOR))
+        return measured or bool(row.level)
 
     def _account(self, row: Row, parts: Parts) -> Account | None:
         label = parts.label
@@ -183,8 +197,10 @@ class _Reading:
         """Whether what looks like a code is one, and not a subconto that is called like one."""
         code = found.code
         if self._roots:
-            return accounts.is_under(code, self._roots) or any(
-                root.startswith(f"{code}.") for root in self._roots
+            again = code in self._accounts and self._is_subconto_again(row, found)
+            return not again and (
+                accounts.is_under(code, self._roots)
+                or any(root.startswith(f"{code}.") for root in self._roots)
             )
         if not self._header.has_accounts or (self._plan is Plan.BUDGET and len(code) == 1):
             return False
@@ -200,6 +216,11 @@ class _Reading:
             knows(self._plan, accounts.head_of(code)) or accounts.is_off_balance(code)
         )
         return not (bare or strange)
+
+    def _is_subconto_again(self, row: Row, found: Account) -> bool:
+        """Whether a code that has been seen begins the name of a subconto: «60 лет Октября»."""
+        above = self._last_account
+        return above is not None and (row.level > above.outline or bool(found.name))
 
     def _take_account(self, row: Row, parts: Parts, account: Account) -> None:
         off_balance = accounts.is_off_balance(account.code, self._plan)
@@ -299,8 +320,9 @@ class _Reading:
             entry = self._add(row, parts, LineKind.CURRENCY, label or parts.text(Stub.CURRENCY))
             entry.currency = money
             return
-        if period.alone(label or parts.text(Stub.PERIOD)) is not None:
-            self._add(row, parts, LineKind.PERIOD, label or parts.text(Stub.PERIOD))
+        when = label or parts.text(Stub.PERIOD)
+        if not when.isdigit() and period.alone(when) is not None:
+            self._add(row, parts, LineKind.PERIOD, when)
             return
         style = self._styles[parts.label_style]
         if parts.label is not None and _SECTION.match(text):

@@ -46,7 +46,8 @@ class Header(msgspec.Struct, frozen=True):
     spans: dict[int, int]
     correspondents: dict[int, int]  # columns of correspondent accounts -> 0 debit, 1 credit
     legend: list[str]  # what the levels of the rows are, where the header says it
-    texts: list[str]  # of its lowest row, by which it is known again further down
+    texts: list[list[str]]  # of its rows, the lowest first: by them it is known again further down
+    begins: frozenset[str]  # how its rows begin, and so may that one
     upp: bool
 
     @property
@@ -127,13 +128,14 @@ def _assembled(grid: Grid, shape: Shape, found: HeaderRows) -> Header:
     first = min(placed)
     bands, columns = _bands(placed, shape)
     stubs = {column: kind for column, kind in kinds.items() if column < first and kind is not None}
+    below = [stub(text) for text in found.legend]
     label, name, others = _stub_spans(stubs, paths, found.merged, first)
     return Header(
         shape=shape,
         first_row=found.first_row,
         last_row=found.last_row,
         label=label,
-        has_accounts=Stub.ACCOUNT in stubs.values(),
+        has_accounts=not {Stub.ACCOUNT, Stub.BUDGET}.isdisjoint([*stubs.values(), *below]),
         name=name,
         stubs=others,
         bands=bands,
@@ -142,6 +144,7 @@ def _assembled(grid: Grid, shape: Shape, found: HeaderRows) -> Header:
         correspondents=_correspondents(grid, found, columns),
         legend=found.legend,
         texts=found.texts,
+        begins=frozenset(str(row.cells[0][1]) for row in found.rows if row.cells),
         upp=_is_upp(paths),
     )
 
@@ -240,8 +243,8 @@ def _stub_spans(
     """The spans of the account's and the name's columns, and what the other columns are."""
     left = sorted(column for column in paths if column < limit)
     spans = {column: _span(column, left, merged, limit) for column in stubs}
-    account = _first(stubs, Stub.ACCOUNT)
-    label = account if account is not None else _first(stubs, Stub.DIMENSION)
+    firsts = [_first(stubs, kind) for kind in (Stub.ACCOUNT, Stub.DIMENSION, Stub.BUDGET)]
+    label = next((column for column in firsts if column is not None), None)
     if label is None:
         seen = ", ".join(f"«{paths[column][-1]}»" for column in left)
         raise NotTrialBalance(

@@ -15,7 +15,9 @@ from armka.osv.wording import text_of
 _ABOVE = 3  # how many rows above the labels the headings may stand
 _BELOW = 3
 _LEVELS = 8  # how many rows of a legend there may be
-_NO_LEVEL = re.compile(r"^(?:раздел|итого|всего|забаланс|балансов|примечан|\*)", re.IGNORECASE)
+_NO_LEVEL = re.compile(
+    r"^(?:раздел|глава|актив|пассив|итого|всего|забаланс|балансов|примечан|\*)", re.IGNORECASE
+)
 
 Path = list[tuple[int, str]]  # (row's number, label), from the top one down
 
@@ -29,7 +31,7 @@ class HeaderRows(msgspec.Struct, frozen=True):
     paths: dict[int, Path]
     merged: dict[int, int]
     legend: list[str]
-    texts: list[str]
+    texts: list[list[str]]
 
 
 def rows_of(grid: Grid, index: int, start: int) -> HeaderRows:
@@ -53,8 +55,13 @@ def rows_of(grid: Grid, index: int, start: int) -> HeaderRows:
         paths=paths,
         merged={m.first_column: m.last_column for m in _widest(merges, paths)},
         legend=_named_levels(header, paths) + legend,
-        texts=[text for text in map(text_of, rows[index].cells) if text],
+        texts=[texts_of(row) for row in (rows[index], *header)],
     )
+
+
+def texts_of(row: Row) -> list[str]:
+    """The texts of a row, from left to right."""
+    return [text for text in map(text_of, row.cells) if text]
 
 
 def shown_code(cell: Cell, styles: list[Style]) -> str | None:
@@ -101,28 +108,30 @@ def _paths(rows: list[Row], merges: list[Merge]) -> dict[int, Path]:
     columns = sorted({c for row in labelled for c, text, _ in row if text})
     for column in columns:
         path: Path = []
+        since = 0
         for row, labels in zip(rows, labelled, strict=True):
-            text = _over(column, [label for label in labels if label[1]])
-            if text:
+            over = _over(column, [label for label in labels if label[1] and label[0] >= since])
+            if over:
+                since, text = over
                 path.append((row.number, text))
         paths[column] = path
     return _without_spread(paths, rows)
 
 
-def _over(column: int, labels: list[tuple[int, str, Merge | None]]) -> str | None:
-    """The label at a column: its own, else the one to the left whose merge reaches here, or that is
-    not merged at all and heads a group.
+def _over(column: int, labels: list[tuple[int, str, Merge | None]]) -> tuple[int, str] | None:
+    """The label at a column and where it begins: its own, else the one to the left whose merge
+    reaches here, or that is not merged at all and heads a group. A label reaches no further than
+    the one above it.
     """
     left = [label for label in labels if label[0] <= column]
     if not left:
         return None
     first, text, merge = left[-1]
     if first == column:
-        return text
-    wide = merge is not None and merge.last_column > merge.first_column
-    if wide and merge is not None:
-        return text if column <= merge.last_column else None
-    return text if group_and_side(text)[0] is not None or says_band(text) else None
+        return first, text
+    if merge is not None and merge.last_column > merge.first_column:
+        return (first, text) if column <= merge.last_column else None
+    return (first, text) if group_and_side(text)[0] is not None or says_band(text) else None
 
 
 def _without_spread(paths: dict[int, Path], rows: list[Row]) -> dict[int, Path]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from armka.contract.vocabulary import LineKind
 from armka.osv import accounts
+from armka.osv.chart import Plan
 from armka.osv.entries import Body, Entry
 
 _LONGEST_WALK = 20_000  # how many lines are looked at for the end of one
@@ -95,14 +96,16 @@ def depths(body: Body) -> list[int]:
     while index < len(entries):
         end = index + 1
         if entries[index].kind is LineKind.ACCOUNT:
-            while end < len(entries) and _is_nested(entries[end]):
+            while end < len(entries) and _is_nested(body, entries[end]):
                 end += 1
             _under(body, index, range(index + 1, end), found)
         index = end
     return found
 
 
-def _is_nested(entry: Entry) -> bool:
+def _is_nested(body: Body, entry: Entry) -> bool:
+    if body.plan is Plan.BUDGET and len(entry.name) == 1:  # КФО: the chart begins anew
+        return entry.kind is not LineKind.DIMENSION
     return entry.kind not in (LineKind.ACCOUNT, LineKind.TOTAL, LineKind.GROUP)
 
 
@@ -114,8 +117,10 @@ def _under(body: Body, owner: int, below: range, found: list[int]) -> None:
     account = entries[owner].account or ""
     base = len(accounts.ancestors(account, body.plan)) if account else 0
     found[owner] = base
-    lines = [i for i in below if entries[i].kind is not LineKind.INDICATOR]
-    for way in (_uniform(body.levels), _uniform(1), _any_depth):
+    apart = (LineKind.INDICATOR, LineKind.PERIOD)
+    lines = [i for i in below if entries[i].kind not in apart]
+    levels = body.levels - any(entries[i].kind is LineKind.PERIOD for i in below)
+    for way in (_uniform(levels), _uniform(1), _any_depth):
         own = way(entries, owner, lines)
         if own is not None:
             break
@@ -123,6 +128,12 @@ def _under(body: Body, owner: int, below: range, found: list[int]) -> None:
         own = [1] * len(lines)
     for line, depth in zip(lines, own, strict=True):
         found[line] = base + depth
+    above = base
+    for line in below:  # periods stand right under the line that they are of
+        if entries[line].kind is LineKind.PERIOD:
+            found[line] = above + 1
+        elif entries[line].kind is not LineKind.INDICATOR:
+            above = found[line]
 
 
 _Way = Callable[[list[Entry], int, list[int]], list[int] | None]

@@ -202,7 +202,8 @@ def totals(body: Body, findings: Findings, judge: Judge) -> Iterator[Check]:
     tops = top_level(body.entries)
     on_balance = [entry for entry in tops if not entry.off_balance]
     off_balance = [entry for entry in tops if entry.off_balance]
-    if not any(entry.total in (Total.PLAIN, Total.BLOCK) for entry in body.entries):
+    needed = not body.roots or any(top.kind is not LineKind.ACCOUNT for top in tops)
+    if needed and not any(e.total in (Total.PLAIN, Total.BLOCK) for e in body.entries):
         text = "В таблице нет строки «Итого»: полноту строк по ней проверить нельзя"
         yield findings.make("R4", Severity.WARNING, [], text)
     for entry in body.entries:
@@ -219,6 +220,7 @@ def totals(body: Body, findings: Findings, judge: Judge) -> Iterator[Check]:
 def _total_of_indicators(
     entries: list[Entry], total: Entry, tops: list[Entry], findings: Findings, judge: Judge
 ) -> Iterator[Check]:
+    """The rows under «Итого» (НУ, ПР, a month) are of such rows under the lines."""
     numbers = {top.n for top in tops}
     for entry in entries[total.n :]:
         if entry.parent != total.n:
@@ -227,9 +229,7 @@ def _total_of_indicators(
             parts = [
                 other
                 for other in entries
-                if other.parent in numbers
-                and other.indicator == entry.indicator
-                and other.kind is LineKind.INDICATOR
+                if other.parent in numbers and (other.kind, other.name) == (entry.kind, entry.name)
             ]
             yield from _total(entry, parts, "строки верхнего уровня", findings, judge)
 
