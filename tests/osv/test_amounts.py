@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armka.osv.amounts import SCALE, Unreadable, of_text, reader, to_text
+from armka.osv.amounts import SCALE, AmountReader, Unreadable, of_text, to_text
 from armka.osv.grid import CellError, Style
 
 
 def read(value, number_format="#,##0.00;[Red]-#,##0.00", unit=1):
-    return reader([Style(number_format)], unit)(value, 0)
+    return AmountReader([Style(number_format)], unit).read(value, 0)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ import msgspec
 from armka.contract.vocabulary import LineKind
 from armka.osv import accounts, period
 from armka.osv.accounts import Account
-from armka.osv.amounts import Amount, Unreadable
-from armka.osv.body import is_repeated
+from armka.osv.amounts import Amount, AmountReader, Unreadable
+from armka.osv.body import above_header, is_another_table, is_repeated
 from armka.osv.entries import Body, Doubt, Entry, Place, Total
 from armka.osv.grid import Grid, Row
 from armka.osv.header import Header
 from armka.osv.labels import Measure, Stub
-from armka.osv.rows import Parts, ReadAmount, RowReader
+from armka.osv.rows import Parts, RowReader
 from armka.osv.wording import currency, indicator, plain
 
 _OPENING = re.compile(r"^(?:нач\w*\.?|вход\w*) ?(?:сальдо|остат\w+)|^сальдо на нач")
@@ -55,16 +55,16 @@ class _Block(msgspec.Struct):
 
 
 def read(
-    grid: Grid, header: Header, start: int, read_amount: ReadAmount, roots: tuple[str, ...]
+    grid: Grid, header: Header, start: int, read_amount: AmountReader, roots: tuple[str, ...]
 ) -> Body:
     """Read from the row with index `start` to the end of the sheet or to the next header."""
     reader = RowReader(header, grid.styles, read_amount)
     blocks = _Blocks(header, reader, roots)
     end = start
     for end, row in enumerate(grid.rows[start:], start):
+        if is_another_table(grid.rows, end, over=blocks.finished):
+            return blocks.body(above_header(grid.rows, end, start))
         if is_repeated(row, header):
-            if blocks.finished:
-                return blocks.body(end)
             continue
         blocks.take(row, reader.parts(row))
     return blocks.body(end + 1)

@@ -23,7 +23,11 @@ def entries(
     header: Header, row: Row, parts: Parts, kind: LineKind, name: str, n: int
 ) -> list[Entry]:
     """The row's entries, its own first; `n` is that one's number."""
-    own = _entry(row, kind, name, n, *_split(parts.amounts[:6]), parts.styles[:6])
+    if len(parts.amounts) == 6 and not parts.has_unreadable:
+        amounts: Six = parts.amounts  # type: ignore[assignment]  # none of them is unreadable
+        own = _entry(row, kind, name, n, amounts, {}, parts.styles)
+    else:
+        own = _entry(row, kind, name, n, *_split(parts.amounts[:6]), parts.styles[:6])
     if parts.raw:
         own.raw = {which: text for which, text in parts.raw.items() if which < 6} or None
     if parts.parts:

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from armka.contract.vocabulary import LineKind
 from armka.osv import accounts, bands, period
 from armka.osv.accounts import Account
-from armka.osv.amounts import Amount, Unreadable
+from armka.osv.amounts import Amount, AmountReader, Unreadable
 from armka.osv.chart import Plan, knows
 from armka.osv.entries import Body, Doubt, Entry, Total
 from armka.osv.grid import CellError, Grid, Row, Value
-from armka.osv.header import Header, Shape, is_header_row
+from armka.osv.header import Header, Shape, is_header_row, shape_of
 from armka.osv.labels import Stub
 from armka.osv.labels_above import texts_of
 from armka.osv.number_format import Shows, show_code, understand
 from armka.osv.reports import announced
-from armka.osv.rows import Parts, ReadAmount, RowReader
+from armka.osv.rows import Parts, RowReader
 from armka.osv.wording import currency, indicator, plain, side, text_of
 
 _TOTAL = re.compile(r"^(?:итого|всего)\b")
@@ -30,7 +30,7 @@ _LOOK_AT = 300  # rows by whose codes the chart of accounts is told
 
 
 def read(
-    grid: Grid, header: Header, start: int, read_amount: ReadAmount, roots: tuple[str, ...]
+    grid: Grid, header: Header, start: int, read_amount: AmountReader, roots: tuple[str, ...]
 ) -> Body:
     """Read from the row with index `start` to the end of the sheet or to the next table's header.
 
@@ -42,9 +42,11 @@ def read(
     reading = _Reading(grid, header, reader, plan, roots)
     end = start
     for end, row in enumerate(rows[start:], start):
-        if is_repeated(row, header):
+        if is_another_table(rows, end, over=reading.total_seen):
+            return reading.body(above_header(rows, end, start))
+        if _may_be_header(row) and is_repeated(row, header):
             if reading.total_seen or _another_title(rows, start, end):
-                return reading.body(_above_header(rows, end, start))
+                return reading.body(above_header(rows, end, start))
             reading.compare_header(row)
             continue
         if not _is_part_of_header(row, header):
@@ -59,6 +61,16 @@ def is_repeated(row: Row, header: Header) -> bool:
     return _begins_alike(row, header) and texts_of(row) == header.texts[0]
 
 
+def is_another_table(rows: list[Row], index: int, *, over: bool) -> bool:
+    """Whether a row begins another table, this one being over."""
+    return over and _may_be_header(rows[index]) and shape_of(rows, index) is not None
+
+
+def _may_be_header(row: Row) -> bool:
+    """Whether a row ends in a text, as nearly no line does: worth a closer look."""
+    return bool(row.cells) and type(row.cells[-1][1]) is not float
+
+
 def _is_part_of_header(row: Row, header: Header) -> bool:
     """Whether a row is one of the header's other rows again."""
     return _begins_alike(row, header) and texts_of(row) in header.texts
@@ -70,11 +82,11 @@ def _begins_alike(row: Row, header: Header) -> bool:
 
 def _another_title(rows: list[Row], start: int, index: int) -> bool:
     """Whether the rows right above a header announce a report, so that it begins a new table."""
-    above = rows[_above_header(rows, index, start) : index]
+    above = rows[above_header(rows, index, start) : index]
     return any(announced(text_of(cell)) for row in above for cell in row.cells)
 
 
-def _above_header(rows: list[Row], index: int, start: int) -> int:
+def above_header(rows: list[Row], index: int, start: int) -> int:
     """Back from the next table's header over the lines above it, which tell that table's
     particulars.
     """

@@ -148,8 +148,10 @@ def knows(plan: Plan, head: str) -> bool:
 def names_agree(code: str, name: str) -> bool:
     """Whether a synthetic account's printed name has at least one word of its name in the chart."""
     known = SYNTHETIC.get(code)
+    if known is None:
+        return True
     printed = _stems(name)
-    return known is None or not printed or bool(printed & _stems(known.name))
+    return not printed or bool(printed & _stems(known.name))
 
 
 def _stems(name: str) -> set[str]:

@@ -98,7 +98,8 @@ def _sides_below(rows: list[Row], index: int) -> bool:
 
 def is_header_row(row: Row) -> bool:
     """Whether the row names debit and credit three times each, at least."""
-    if sum(type(cell[1]) is str for cell in row.cells) < 6:
+    cells = row.cells
+    if len(cells) < 6 or type(cells[-1][1]) is float or type(cells[-2][1]) is float:
         return False
     sides = [side(text) for text in map(text_of, row.cells) if text]
     return sides.count(Side.DEBIT) >= 3 and sides.count(Side.CREDIT) >= 3

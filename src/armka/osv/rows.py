@@ -1,17 +1,14 @@
 """One row of cells, sorted into the header's columns."""
 
-from collections.abc import Callable
 from decimal import Decimal
 
 import msgspec
 
-from armka.osv.amounts import Amount, Unreadable
+from armka.osv.amounts import MOST, NEARLY, Amount, AmountReader, Unreadable
 from armka.osv.grid import Cell, CellError, Row, Style, Value
 from armka.osv.header import Header
 from armka.osv.labels import Stub
 from armka.osv.number_format import show_code
-
-ReadAmount = Callable[[Value, int], Amount]
 
 
 class Parts(msgspec.Struct):
@@ -30,11 +27,8 @@ class Parts(msgspec.Struct):
     others: dict[Stub, list[tuple[int, str]]] | None
     parts: list[tuple[int, int, Amount]] | None
     stray: int | None
-
-    @property
-    def has_amount(self) -> bool:
-        """Whether any amount's cell holds something."""
-        return any(amount is not None for amount in self.amounts)
+    has_amount: bool = False  # any amount's cell holds something
+    has_unreadable: bool = False
 
     @property
     def has_number(self) -> bool:
@@ -49,7 +43,7 @@ class Parts(msgspec.Struct):
 class RowReader:
     """Sorts rows by one header."""
 
-    def __init__(self, header: Header, styles: list[Style], read_amount: ReadAmount) -> None:
+    def __init__(self, header: Header, styles: list[Style], read_amount: AmountReader) -> None:
         self._header = header
         self._styles = styles
         self._amount = read_amount
@@ -61,11 +55,20 @@ class RowReader:
         """Sort one row."""
         header, places = self._header, self._places
         parts = Parts(None, 0, 0, "", [None] * places, [-1] * places, None, None, None, None)
-        spans, read, amounts, styles = header.spans, self._amount, parts.amounts, parts.styles
+        spans, read, amounts, styles = header.spans, self._amount.read, parts.amounts, parts.styles
+        scales, rests = self._amount.scales, self._amount.rests
         first, last = header.label
         for cell in row.cells:
             column, value, style = cell
             which = spans.get(column)
+            if which is not None and type(value) is float and scales[style]:
+                scaled = value * scales[style]
+                whole = round(scaled) if -MOST < scaled < MOST else 0
+                if -NEARLY < scaled - whole < NEARLY and amounts[which] is None:
+                    amounts[which] = whole * rests[style]
+                    styles[which] = style
+                    parts.has_amount = True
+                    continue
             if which is None:
                 if first <= column <= last:
                     _take_label(parts, column, value, style)
@@ -79,6 +82,9 @@ class RowReader:
                 found = Unreadable(f"{value} (две суммы)")
             amounts[which] = found
             styles[which] = style
+            parts.has_amount = True
+            if type(found) is not int:
+                parts.has_unreadable = True
             if type(value) is not float:
                 parts.raw = parts.raw or {}
                 parts.raw[which] = str(value)
@@ -98,7 +104,7 @@ class RowReader:
                 parts.others.setdefault(kind, []).append((column, text))
         elif side is not None:
             parts.parts = parts.parts or []
-            parts.parts.append((side, column, self._amount(value, style)))
+            parts.parts.append((side, column, self._amount.read(value, style)))
         elif header.label[1] < column < self._last and isinstance(value, float | Decimal):
             parts.stray = column
 

@@ -94,6 +94,8 @@ def _parent(
     open_lines: list[tuple[int, Entry]],
     by_code: dict[str, Entry],
 ) -> int | None:
+    if not depth and entry.kind is LineKind.ACCOUNT and "." not in (entry.account or ""):
+        return None
     above = next((line for own, line in reversed(open_lines) if own < depth), None)
     if entry.kind is not LineKind.ACCOUNT or entry.account is None:
         if entry.account is not None and entry.account in by_code:

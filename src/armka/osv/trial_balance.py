@@ -84,7 +84,7 @@ def _read_table(grid: Grid, start: int, found: Header, following: int, reading: 
     above = particulars.read(lines[-_ROWS_WITH_TITLE:])
     unit = particulars.unit_of(above)
     roots = above.announced.accounts if above.announced else ()
-    read_amount = amounts.reader(grid.styles, unit)
+    read_amount = amounts.AmountReader(grid.styles, unit)
     read_rows = analysis.read if found.shape is Shape.ANALYSIS else body.read
     table = read_rows(grid, found, following, read_amount, roots)
     if any(entry.kind in (LineKind.ACCOUNT, LineKind.DIMENSION) for entry in table.entries):
