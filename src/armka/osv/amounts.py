@@ -103,9 +103,11 @@ def of_number(value: float | Decimal, places: int) -> int | None:
     amount may have.
     """
     exact = value if isinstance(value, Decimal) else Decimal(repr(value))
+    if not exact.is_finite():
+        return None
     try:
         rounded = exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
-    except InvalidOperation:  # infinite, not a number, or over 28 digits
+    except InvalidOperation:  # over 28 digits
         return None
     amount = int(rounded.scaleb(DECIMALS))
     return amount if -LIMIT < amount < LIMIT else None

@@ -294,15 +294,17 @@ def _fill(
     """Put a row's debit and credit into their two places."""
     places = entry.places or [None] * 6
     for side in (0, 1):
+        own = offset + 2 + side
         which, column, amount = marker.value + side, columns[2 + side], amounts[2 + side]
+        if places[which] is not None and amount != entry.amounts[which]:
+            amount = Unreadable("две суммы в двух строках")
         places[which] = None if column is None else (row.number, column)
-        entry.styles[which] = parts.styles[offset + 2 + side]
-        if parts.raw and offset + 2 + side in parts.raw:
-            entry.raw = (entry.raw or {}) | {which: parts.raw[offset + 2 + side]}
+        entry.styles[which] = parts.styles[own]
+        if parts.raw and own in parts.raw:
+            entry.raw = (entry.raw or {}) | {which: parts.raw[own]}
         if isinstance(amount, Unreadable):
             entry.unreadable[which] = amount
-        else:
-            entry.amounts[which] = amount
+        entry.amounts[which] = None if isinstance(amount, Unreadable) else amount
     entry.places = places
 
 

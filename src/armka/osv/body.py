@@ -280,7 +280,7 @@ class _Reading:
         elif not self._keeps_dimensions and not isinstance(parts.label, str | None):
             reason = "суммы есть, а вместо кода счета ошибка, дата или другое число"
             self._doubts.append(Doubt(row.number, reason, "R8"))
-        elif parts.label is None and not parts.name and not self._may_be_nameless(row, parts):
+        elif parts.label is None and not parts.name and not self._may_be_nameless(parts):
             self._doubts.append(Doubt(row.number, "суммы есть, а чьи они, в строке не сказано"))
         else:
             self._take_named(row, parts, text)
@@ -306,13 +306,14 @@ class _Reading:
         formats = [self._styles[style].number_format for style in parts.styles if style >= 0]
         return bool(formats) and all(understand(code).decimals == 3 for code in formats)
 
-    def _may_be_nameless(self, row: Row, parts: Parts) -> bool:
-        """Whether a row without a name is a subconto that was left blank, or says in another column
-        what it is.
+    def _may_be_nameless(self, parts: Parts) -> bool:
+        """Whether a row without a name is a subconto that was left blank in a report about an
+        account, or says in another column what it is.
         """
-        if parts.others:
+        if self._roots or not self._header.has_accounts:
             return True
-        return self._keeps_dimensions or bool(self._owner and row.level > self._owner.outline)
+        others = parts.others or {}
+        return any(kind is not Stub.INDICATOR for kind in others)
 
     def _add_measured(self, row: Row, parts: Parts, measured: str) -> None:
         owner = self._owner

@@ -205,7 +205,10 @@ def totals(body: Body, findings: Findings, judge: Judge) -> Iterator[Check]:
     needed = not body.roots or any(top.kind is not LineKind.ACCOUNT for top in tops)
     if needed and not any(e.total in (Total.PLAIN, Total.BLOCK) for e in body.entries):
         text = "В таблице нет строки «Итого»: полноту строк по ней проверить нельзя"
-        yield findings.make("R4", Severity.WARNING, [], text)
+        # Accounts balance by themselves (R5), or are sums of what stands under them (R3).
+        has_accounts = any(entry.kind is LineKind.ACCOUNT for entry in body.entries)
+        severity = Severity.WARNING if has_accounts else Severity.ERROR
+        yield findings.make("R4", severity, [], text)
     for entry in body.entries:
         if entry.total is Total.PLAIN:
             yield from _total(entry, on_balance, "строки верхнего уровня", findings, judge)
