@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 import msgspec
 
-from armka.osv.grid import CellError, Style, Value
+from armka.osv.grid import CellError, Style, Value, raw_text
 from armka.osv.number_format import Shows, understand
 
 DECIMALS = 6
@@ -57,16 +57,18 @@ class AmountReader:
     def __init__(self, styles: list[Style], unit: int) -> None:
         kopeck = 2 + len(str(unit)) - 1
         self._digits = [_digits(style, kopeck) for style in styles]
+        self._reds = [style.red for style in styles]
         self.scales = [0.0 if n is None else 10.0**n for n in self._digits]
         self.rests: list[int] = [SCALE // 10 ** (n or 0) for n in self._digits]
 
     def read(self, value: Value, style: int) -> Amount:
         """Read a cell's value under its style; None: the cell is empty."""
         if type(value) is not float:
-            return _other(value, self._digits[style])
+            found = _other(value, self._digits[style])
+            return _signed(found, value) if self._reds[style] and type(value) is str else found
         places = self._digits[style]
         if places is None:
-            return Unreadable(show(value), of_number(value, DECIMALS))
+            return Unreadable(raw_text(value), of_number(value, DECIMALS))
         scaled = value * self.scales[style]
         if -MOST < scaled < MOST:
             whole: int = round(scaled)
@@ -90,12 +92,19 @@ def _other(value: Value, places: int | None) -> Amount:
         return Unreadable(str(value)[:RAW])
     if isinstance(value, str):
         return of_text(value)
-    return Unreadable(show(value)) if places is None else _number(value, places)
+    return Unreadable(raw_text(value)) if places is None else _number(value, places)
+
+
+def _signed(amount: Amount, text: str) -> Amount:
+    """A red text without a sign may be negative, or merely red: unreadable where that matters."""
+    if not isinstance(amount, int) or amount <= 0:
+        return amount
+    return Unreadable(text[:RAW], -amount)
 
 
 def _number(value: float | Decimal, places: int) -> Amount:
     amount = of_number(value, places)
-    return Unreadable(show(value)) if amount is None else amount
+    return Unreadable(raw_text(value)) if amount is None else amount
 
 
 def of_number(value: float | Decimal, places: int) -> int | None:
@@ -156,11 +165,6 @@ def _positive(body: str) -> int | None:
 def _ambiguous(whole: str, fraction: str) -> bool:
     """Whether "1,234" may be a thousand and something as well as one and a bit."""
     return len(fraction) == 3 and " " not in whole and len(whole) <= 3 and whole != "0"
-
-
-def show(value: Value) -> str:
-    """A stored value as raw text."""
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def to_text(amount: int) -> str:

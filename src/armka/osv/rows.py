@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import msgspec
 
-from armka.osv.amounts import MOST, NEARLY, Amount, AmountReader, Unreadable
-from armka.osv.grid import Cell, CellError, Row, Style, Value
+from armka.osv.amounts import MOST, NEARLY, RAW, Amount, AmountReader, Unreadable
+from armka.osv.grid import Cell, CellError, Row, Style, Value, raw_text
 from armka.osv.header import Header
 from armka.osv.labels import Stub
 from armka.osv.number_format import show_code
@@ -87,7 +87,7 @@ class RowReader:
                 parts.has_unreadable = True
             if type(value) is not float:
                 parts.raw = parts.raw or {}
-                parts.raw[which] = str(value)
+                parts.raw[which] = raw_text(value)[:RAW]
         return parts
 
     def _take_other(self, parts: Parts, cell: Cell) -> None:
