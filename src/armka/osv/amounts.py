@@ -174,3 +174,19 @@ def to_text(amount: int) -> str:
     kopecks, finer = divmod(amount, KOPECK)
     text = f"{kopecks // 100}{_CENTS[kopecks % 100]}"
     return text if not finer else f"{text}{finer:04d}".rstrip("0")
+
+
+def to_texts(amounts: list[int | None]) -> list[str | None]:
+    """Several amounts as the contract carries them; there are millions, so the usual ones are
+    written without a call for each.
+    """
+    texts: list[str | None] = []
+    for amount in amounts:
+        if amount is None:
+            texts.append(None)
+        elif amount < 0 or amount % KOPECK:
+            texts.append(to_text(amount))
+        else:
+            kopecks = amount // KOPECK
+            texts.append(f"{kopecks // 100}{_CENTS[kopecks % 100]}")
+    return texts

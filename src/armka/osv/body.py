@@ -42,15 +42,19 @@ def read(
     reading = _Reading(grid, header, reader, plan, roots)
     end = start
     for end, row in enumerate(rows[start:], start):
-        if is_another_table(rows, end, over=reading.total_seen):
-            return reading.body(above_header(rows, end, start))
-        if _may_be_header(row) and is_repeated(row, header):
-            if reading.total_seen or _another_title(rows, start, end):
+        cells = row.cells
+        # A line begins unlike the header and ends in a number: nearly no row needs a closer look.
+        if not cells or type(cells[-1][1]) is not float or cells[0][1] in header.begins:
+            if is_another_table(rows, end, over=reading.total_seen):
                 return reading.body(above_header(rows, end, start))
-            reading.compare_header(row)
-            continue
-        if not _is_part_of_header(row, header):
-            reading.take(row, reader.parts(row))
+            if is_repeated(row, header):
+                if reading.total_seen or _another_title(rows, start, end):
+                    return reading.body(above_header(rows, end, start))
+                reading.compare_header(row)
+                continue
+            if _is_part_of_header(row, header):
+                continue
+        reading.take(row, reader.parts(row))
     return reading.body(end + 1)
 
 
@@ -63,12 +67,7 @@ def is_repeated(row: Row, header: Header) -> bool:
 
 def is_another_table(rows: list[Row], index: int, *, over: bool) -> bool:
     """Whether a row begins another table, this one being over."""
-    return over and _may_be_header(rows[index]) and shape_of(rows, index) is not None
-
-
-def _may_be_header(row: Row) -> bool:
-    """Whether a row ends in a text, as nearly no line does: worth a closer look."""
-    return bool(row.cells) and type(row.cells[-1][1]) is not float
+    return over and shape_of(rows, index) is not None
 
 
 def _is_part_of_header(row: Row, header: Header) -> bool:

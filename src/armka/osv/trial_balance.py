@@ -18,7 +18,7 @@ from armka.osv import (
     provenance,
     tree,
 )
-from armka.osv.amounts import to_text
+from armka.osv.amounts import to_text, to_texts
 from armka.osv.checks.arithmetic import derived
 from armka.osv.checks.finding import COLUMNS
 from armka.osv.checks.run import run
@@ -151,7 +151,7 @@ def _line(entry: Entry, said: provenance.Said, *, addressed: bool) -> Line:
         indicator=entry.indicator,
         currency=entry.currency,
         off_balance=entry.off_balance,
-        values=[None if amount is None else to_text(amount) for amount in entry.amounts],
+        values=to_texts(entry.amounts),
         unknown=_unknown(entry) if entry.unreadable else [],
         row=entry.row if addressed else None,
         **said,  # type: ignore[arg-type]

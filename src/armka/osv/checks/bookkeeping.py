@@ -13,6 +13,8 @@ from armka.osv.checks.arithmetic import PAIRS
 from armka.osv.checks.finding import Findings, called, money
 from armka.osv.entries import Body, Entry
 
+_CLOSED = CLOSED_MONTHLY | CLOSED_YEARLY | {"00"}
+
 
 def leaves(body: Body) -> list[Entry]:
     """The accounts that nothing stands under, in accounting's own figures."""
@@ -31,10 +33,9 @@ def one_sides(body: Body, findings: Findings) -> Iterator[Check]:
     if body.plan is not Plan.COMMERCIAL:
         return
     for entry in leaves(body):
-        if accounts.head_of(entry.account or "") in EXPANDABLE:
-            continue
         for debit, credit, what in (PAIRS[0], PAIRS[2]):
-            if entry.amounts[debit] and entry.amounts[credit]:
+            both = entry.amounts[debit] and entry.amounts[credit]
+            if both and accounts.head_of(entry.account or "") not in EXPANDABLE:
                 text = f"{called(entry)}: {what} стоит и по дебету, и по кредиту"
                 yield findings.make("R2", Severity.WARNING, [entry], text, which=(debit, credit))
 
@@ -69,10 +70,11 @@ def period_ends(body: Body, findings: Findings, period: Period | None) -> Iterat
         return
     month_end = last.day == monthrange(last.year, last.month)[1]
     for entry in body.entries:
-        if entry.kind is not LineKind.ACCOUNT or not entry.account or not entry.is_money:
+        code = entry.account
+        if code is None or code[:2] not in _CLOSED or entry.kind is not LineKind.ACCOUNT:
             continue
         net = (entry.amounts[4] or 0) - (entry.amounts[5] or 0)
-        why = _must_be_empty(entry.account, last, month_end=month_end)
+        why = _must_be_empty(code, last, month_end=month_end) if entry.is_money else None
         if why and abs(net) > KOPECK:
             text = f"{called(entry)}: {why}, а сальдо на конец {money(net)}"
             yield findings.make(
@@ -86,6 +88,6 @@ def _must_be_empty(code: str, last: date, *, month_end: bool) -> str | None:
         return "вспомогательный счет должен быть закрыт"
     if month_end and code in CLOSED_MONTHLY:
         return "счет закрывается в конце месяца"
-    if (last.month, last.day) == (12, 31) and code == head and head in CLOSED_YEARLY:
+    if (last.month, last.day) == (12, 31) and head in CLOSED_YEARLY:
         return "счет закрывается реформацией баланса 31 декабря"
     return None

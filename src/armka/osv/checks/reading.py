@@ -34,11 +34,7 @@ def codes(body: Body, findings: Findings) -> Iterator[Check]:
 
 
 def _is_known(plan: Plan, code: str, head: str) -> bool:
-    if accounts.is_off_balance(code, plan):
-        return True
-    if plan is Plan.COMMERCIAL and not accounts.is_known_form(code):
-        return False
-    return chart.knows(plan, head)
+    return chart.knows(plan, head) or accounts.is_off_balance(code, plan)
 
 
 def _lost_zero(head: str) -> bool:
