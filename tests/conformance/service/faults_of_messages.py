@@ -164,7 +164,7 @@ class WritesALineTwice(Reference):
         return result
 
 
-@fault("a-job-has-one-result", "a-burst-is-answered-whole")
+@fault("a-job-has-one-result")
 class AnnouncesTwice(Reference):
     """Sends its result, and once more for good measure."""
 
