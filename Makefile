@@ -7,8 +7,8 @@ PY      := $(VENV)/bin/python
 PYTHON  ?=
 ARGS    ?=
 NEWEST   = $(shell tools/find-python --newest)
-# One worker per core: every test has a database of its own.
-WORKERS ?= auto
+# Two workers a core: most tests wait for something to happen, and each has a database of its own.
+WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 # Silent on success, loud on failure, patient with a slow index.
 INSTALL := -m pip install -qq --require-hashes --requirement
@@ -82,7 +82,7 @@ lock: $(VENV)/.dev ## Pin the requirements again after a change of pyproject.tom
 	$(SELECT) --all-extras --group build --output-file requirements/demo.txt
 	$(SELECT) --extra core --output-file requirements/core.txt
 	$(SELECT) --extra tabular --output-file requirements/tabular.txt
-	$(SELECT) --extra core --extra stack --group bench --output-file requirements/bench.txt
+	$(SELECT) --extra core --extra stack --extra tabular --group bench --output-file requirements/bench.txt
 
 reference: $(VENV)/.dev ## The generated pages of docs/reference
 	$(PY) tools/reference.py > docs/reference/settings.md
