@@ -14,6 +14,7 @@ from armka.core.errors import SettingsInvalid
 from armka.core.identity.settings import IdentitySettings
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
+from armka.secrets.settings import OpenBaoSettings
 
 
 class ExchangeSettings(BaseSettings):
@@ -95,6 +96,12 @@ class ExchangeSettings(BaseSettings):
         validation_alias="DRAIN_SECONDS",
         description="SIGTERM: the loops may take so long to end.",
     )
+    readiness_grace_seconds: float = Field(
+        default=0,
+        ge=0,
+        validation_alias="READINESS_GRACE_SECONDS",
+        description="SIGTERM: for so long all but `/readyz` is served: a balancer looks away.",
+    )
     upload_max_bytes: int = Field(
         default=100 * 1024 * 1024,
         gt=0,
@@ -126,6 +133,7 @@ class Settings:
     database: DatabaseSettings
     nats: NatsSettings
     objects: ObjectSettings
+    openbao: OpenBaoSettings
     identity: IdentitySettings
     console: ConsoleSettings
 
@@ -139,11 +147,14 @@ def read_settings() -> Settings:
     database = _read(DatabaseSettings, problems)
     nats = _read(NatsSettings, problems)
     objects = _read(ObjectSettings, problems)
+    openbao = _read(OpenBaoSettings, problems)
     identity = _read(IdentitySettings, problems)
     console = _read(ConsoleSettings, problems)
-    if problems or not (exchange and database and nats and objects and identity and console):
+    if problems or not (
+        exchange and database and nats and objects and openbao and identity and console
+    ):
         raise SettingsInvalid(problems)
-    return Settings(exchange, database, nats, objects, identity, console)
+    return Settings(exchange, database, nats, objects, openbao, identity, console)
 
 
 def _read(part: type[Part], problems: list[str]) -> Part | None:
@@ -152,7 +163,6 @@ def _read(part: type[Part], problems: list[str]) -> Part | None:
     except ValidationError as error:
         for fact in error.errors(include_input=False, include_url=False, include_context=False):
             where = ".".join(str(piece) for piece in fact["loc"])
-            problems.append(
-                f"{where}: {fact['msg']}" if where else fact["msg"].removeprefix("Value error, ")
-            )
+            what = fact["msg"].removeprefix("Value error, ")
+            problems.append(f"{where}: {what}" if where else what)
         return None
