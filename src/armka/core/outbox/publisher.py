@@ -12,18 +12,23 @@ import structlog
 
 from armka.contract.codec import InvalidMessage
 from armka.contract.subjects import Subjects
+from armka.contract.vocabulary import Pipeline
 from armka.core.database.pool import Connection, Database, Record
 from armka.core.database.queries import load
 from armka.core.outbox.requests import Request, RequestInvalid, build
 from armka.core.settings import ExchangeSettings
 from armka.messaging.connection import NotConfirmed, NotConnected
-from armka.messaging.messages import Publisher, Receiver
+from armka.messaging.messages import Published, Publisher, Receiver
 
 log = structlog.get_logger(__name__)
 SQL = load(__package__)
 
 # Nearer than this counts as overdue.
 _SOONEST_SECONDS = 0.05
+# Where requests are kept, so often is looked whether they still are.
+_KEPT_LOOK_SECONDS = 10.0
+# A pipeline whose requests cannot go out leaves the batch to the others for so long.
+_BLOCKED_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,9 @@ class Outbox:
         self._subjects = subjects
         self._is_connected = is_connected
         self._unanswered_at = 0.0
+        self._blocked: dict[Pipeline, float] = {}
+        self._looks_elsewhere = True
+        self.duplicates = 0
 
     async def run_once(self) -> float:
         """One whole cycle; returns the seconds until the next one is due (O1, O3)."""
@@ -78,11 +86,25 @@ class Outbox:
             raise NotConnected("the jobs stay queued until NATS is back")
         full = await self._publish_queued()
         if time.monotonic() >= self._unanswered_at:
-            full |= await self._republish_unanswered()
-            self._unanswered_at = time.monotonic() + (
-                0.0 if full else await self._until_unanswered()
+            kept = await self._publisher.kept_seconds()
+            full |= await self._look_after_published(kept)
+            pause = 0.0 if full else await self._until_unanswered(kept)
+            self._unanswered_at = time.monotonic() + pause
+        soonest = min([self._unanswered_at, *self._blocked.values()])
+        return 0.0 if full else max(_SOONEST_SECONDS, soonest - time.monotonic())
+
+    async def _look_after_published(self, kept: float | None) -> bool:
+        if kept is None:
+            return await self._republish_unanswered()
+        full = await self._resend(
+            SQL.claim_unanswered, kept, "published again: the stream no longer had it"
+        )
+        if self._looks_elsewhere:  # a change of the transport needs a restart
+            subjects = [self._subjects.tabular_request, self._subjects.image_request]
+            self._looks_elsewhere = await self._resend(
+                SQL.claim_elsewhere, subjects, "published again: another transport is in use"
             )
-        return 0.0 if full else max(0.0, self._unanswered_at - time.monotonic())
+        return full or self._looks_elsewhere
 
     async def _publish_queued(self) -> bool:
         config = self._config
@@ -92,6 +114,7 @@ class Outbox:
                 config.batch_size,
                 config.reply_seconds_tabular,
                 config.reply_seconds_image,
+                self._blocked_now(),
             )
             burst = await self._burst(connection, rows)
             if burst.confirmed:
@@ -129,6 +152,35 @@ class Outbox:
         burst.raise_outage()
         return len(rows) == config.batch_size and (burst.moved or bool(hopeless))
 
+    async def _resend(self, claim: str, what: float | list[str], why: str) -> bool:
+        """Publish again what is not where services take it from (N4); nothing is given up on."""
+        config = self._config
+        async with self._database.transaction() as connection:
+            rows = await connection.fetch(
+                claim,
+                config.batch_size,
+                config.reply_seconds_tabular,
+                config.reply_seconds_image,
+                what,
+            )
+            burst = await self._burst(connection, rows)
+            if burst.confirmed:
+                await connection.execute(
+                    SQL.mark_resent,
+                    [request.job_id for request in burst.confirmed],
+                    [request.message.subject for request in burst.confirmed],
+                    why,
+                )
+        if burst.confirmed:
+            log.warning("requests published again", count=len(burst.confirmed), why=why)
+        burst.raise_outage()
+        return len(rows) == config.batch_size and burst.moved
+
+    def _blocked_now(self) -> list[Pipeline]:
+        now = time.monotonic()
+        self._blocked = {it: until for it, until in self._blocked.items() if until > now}
+        return list(self._blocked)
+
     def _patience_seconds(self) -> float | None:
         """How old an unanswered publication must be to count as unanswered; None: this process
         cannot say (O3).
@@ -155,21 +207,35 @@ class Outbox:
             published = await self._publisher.publish([request.message for request in requests])
         except (NotConnected, NotConfirmed) as error:
             return _Burst(outage=error)
-        for index, reason in published.forbidden.items():
+        self.duplicates += len(published.duplicates)
+        if published.duplicates:
+            log.info("the stream had requests already", count=len(published.duplicates))
+        for reason in dict.fromkeys(published.held_back.values()):
+            held = [index for index, why in published.held_back.items() if why == reason]
             log.error(
-                "the server forbids the request's subject",
-                job_id=str(requests[index].job_id),
+                "requests cannot go out, their jobs stay queued",
                 reason=reason,
+                count=len(held),
+                job_id=str(requests[held[0]].job_id),
             )
-        lost = published.too_large.keys() | published.forbidden.keys()
+        return self._sorted(requests, published)
+
+    def _sorted(self, requests: list[Request], published: Published) -> "_Burst":
+        lost = {**published.too_large, **published.held_back}
+        confirmed = [it for index, it in enumerate(requests) if index not in lost]
+        stuck = {requests[index].pipeline for index in published.held_back}
+        stuck -= {request.pipeline for request in confirmed}
+        self._blocked |= dict.fromkeys(stuck, time.monotonic() + _BLOCKED_SECONDS)
+        reason = next(iter(published.unconfirmed.values()), None)
         return _Burst(
-            confirmed=[request for index, request in enumerate(requests) if index not in lost],
-            too_large={
-                requests[index].job_id: reason for index, reason in published.too_large.items()
-            },
+            confirmed=confirmed,
+            too_large={requests[index].job_id: why for index, why in published.too_large.items()},
+            outage=NotConfirmed(reason) if reason and not confirmed else None,
         )
 
-    async def _until_unanswered(self) -> float:
+    async def _until_unanswered(self, kept: float | None) -> float:
+        if kept is not None:
+            return _KEPT_LOOK_SECONDS
         wait, heard = self._config.ack_timeout_seconds, self._answers.heard_seconds()
         async with self._database.connection() as connection:
             due = await connection.fetchval(SQL.next_unanswered_seconds, wait)
