@@ -2,9 +2,18 @@
 
 from armka.stack.errors import StackError
 from armka.stack.nats import NatsServer
+from armka.stack.nats_cluster import NatsCluster
 from armka.stack.object_store import ObjectServer
 from armka.stack.postgres import PostgresServer
 from armka.stack.server import Server
 from armka.stack.whole import Stack
 
-__all__ = ["NatsServer", "ObjectServer", "PostgresServer", "Server", "Stack", "StackError"]
+__all__ = [
+    "NatsCluster",
+    "NatsServer",
+    "ObjectServer",
+    "PostgresServer",
+    "Server",
+    "Stack",
+    "StackError",
+]

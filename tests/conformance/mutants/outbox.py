@@ -48,7 +48,7 @@ def commits_before_it_publishes() -> None:
         async with self._database.transaction() as connection:
             rows = await connection.fetch(
                 SQL.claim_queued, config.batch_size, config.reply_seconds_tabular,
-                config.reply_seconds_image,
+                config.reply_seconds_image, [],
             )  # fmt: skip
             requests, _ = publisher._build_all(rows, self._subjects)
             await publisher._mark_published(connection, requests)

@@ -36,7 +36,7 @@ _RETRY_SECONDS = 0.5
 _TRIES_ALONE = 5
 _ASIDE_AT_ONCE = 4
 # Before the second, third, … delivery of a message that could not be written.
-_PUT_BACK_SECONDS = (1.0, 2.0, 4.0, 8.0)
+_PUT_BACK_SECONDS = (0.5, 1.0, 2.0, 4.0)
 
 
 def inbound(subjects: Subjects) -> Inbound:
