@@ -39,7 +39,7 @@ async def published(world: World) -> UUID:
     )
 
 
-async def core_with_a_consumer(world: World, **settings: object) -> Client:
+async def core_with_a_consumer(world: World, **settings: Any) -> Client:
     """A core, and a client of the test's own once the consumer is there."""
     await world.core(**SETTINGS, **settings)
     client = await world.client()

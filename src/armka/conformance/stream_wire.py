@@ -14,15 +14,13 @@ from armka.conformance.wire import LIVE_SECONDS, Wire
 from armka.contract import message_ids
 from armka.contract.subjects import CORE_RESULTS
 from armka.messaging.connection import Connection
+from armka.messaging.messages import Outgoing
 from armka.messaging.settings import NatsSettings
-from armka.messaging.stream import STREAM
+from armka.messaging.stream import STREAM, store
 
 _ACKS = f"$JS.ACK.{STREAM}.{CORE_RESULTS}"
 _API_SECONDS = 5.0
-
-
-class NotStored(Exception):
-    """The stream did not take an envelope."""
+NOBODY = "0"
 
 
 class StreamWire(Wire):
@@ -39,26 +37,21 @@ class StreamWire(Wire):
         *,
         replies: Sequence[str],  # noqa: ARG002 - the stream's own answer counts
     ) -> list[str]:
-        """Store envelopes in order, and return their numbers."""
+        """Store envelopes in order, and return their numbers; NOBODY where there is no stream."""
         async with asyncio.timeout(LIVE_SECONDS):
             await self.connection.wait_live()
             return [await self._store(*envelope) for envelope in envelopes]
 
     async def _store(self, envelope: Envelope | bytes, msg_id: str | None) -> str:
         body = envelope if isinstance(envelope, bytes) else json.dumps(envelope).encode()
-        headers = None
+        headers = {}
         if msg_id is not None:
             # A stream drops repeats by this very spelling; in another one they reach the core.
             name = message_ids.HEADER.lower() if msg_id in self._known else message_ids.HEADER
             headers = {name: msg_id}
             self._known.add(msg_id)
-        reply = await self.connection.client.request(
-            self.subjects.result, body, timeout=_API_SECONDS, headers=headers
-        )
-        stored = json.loads(reply.data)
-        if "seq" not in stored:
-            raise NotStored(str(stored))
-        return str(stored["seq"])
+        message = Outgoing(self.subjects.result, body, headers)
+        return str(await store(self.connection.client, message) or NOBODY)
 
     def settled_on(self, reply: str) -> list[int]:
         """On which deliveries of an envelope it was acknowledged."""

@@ -12,6 +12,7 @@ import structlog
 from nats.aio.client import Client
 
 from armka.messaging.connection import Connection, NotConnected
+from armka.messaging.messages import Outgoing
 from armka.messaging.settings import NatsSettings
 
 log = structlog.get_logger(__name__)
@@ -32,6 +33,10 @@ T = TypeVar("T", bound="_Answer")
 
 class StreamUnavailable(NotConnected):
     """The stream or the consumer is missing, or nobody answers for it; try again later."""
+
+
+class NotStored(Exception):
+    """The stream refuses a message."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,20 @@ class _Answer(msgspec.Struct):
     error: _Refusal | None = None
 
 
+class _Peer(msgspec.Struct):
+    name: str = ""
+    current: bool = False
+    offline: bool = False
+
+
+class _Cluster(msgspec.Struct):
+    leader: str = ""
+    replicas: list[_Peer] = []
+
+
 class _StreamInfo(_Answer):
     config: dict[str, Any] = {}
+    cluster: _Cluster = msgspec.field(default_factory=_Cluster)
     created: str = ""
     ts: str = ""
 
@@ -67,6 +84,10 @@ class _ConsumerInfo(_Answer):
     config: dict[str, Any] = {}
     num_pending: int = 0
     num_ack_pending: int = 0
+
+
+class _PubAck(_Answer):
+    seq: int = 0
 
 
 class _Stored(msgspec.Struct):
@@ -86,6 +107,14 @@ class Kept:
     subject: str
     body: bytes
     headers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Where the stream lies: the node that leads, and those that have not all of it."""
+
+    leader: str
+    behind: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -159,6 +188,15 @@ class Stream:
         if info is None:
             raise StreamUnavailable(_missing(f"the consumer {self.durable.name}"))
         return Backlog(info.num_pending, info.num_ack_pending)
+
+    async def copies(self) -> Copies:
+        """How its copies stand in a cluster; raises StreamUnavailable."""
+        info = await self._stream(self._connection.client)
+        if info is None:
+            raise StreamUnavailable(_missing(f"the stream {STREAM}"))
+        peers = info.cluster.replicas
+        behind = tuple(peer.name for peer in peers if peer.offline or not peer.current)
+        return Copies(info.cluster.leader, behind)
 
     async def message(self, sequence: int) -> "Kept":
         """One message of the stream; raises StreamUnavailable."""
@@ -247,6 +285,22 @@ class Stream:
             *_different(f"stream {STREAM}", self._stream_config(), stream.config),
             *_different(f"consumer {self.durable.name}", self._consumer_config(), consumer.config),
         ]
+
+
+async def store(client: Client, message: Outgoing) -> int | None:
+    """Store one message, and return its number; None where no stream takes its subject. Raises
+    NotStored.
+    """
+    try:
+        reply = await client.request(
+            message.subject, message.body, timeout=_API_SECONDS, headers=dict(message.headers)
+        )
+    except nats.errors.NoRespondersError:
+        return None
+    ack = msgspec.json.decode(reply.data, type=_PubAck)
+    if ack.error is not None:
+        raise NotStored(ack.error.description)
+    return ack.seq
 
 
 def _different(what: str, wanted: Mapping[str, Any], actual: Mapping[str, Any]) -> list[str]:

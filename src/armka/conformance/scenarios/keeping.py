@@ -26,7 +26,7 @@ def _on_stream(surface: Surface) -> StreamSurface:
 
 @scenario("N4 N5", "Dev-окружение compose", traits=_KEEPS)
 async def stream_and_consumer_exist(surface: Surface) -> None:
-    """With NATS_MANAGE_STREAM: RECOGNITION takes recognition.> with a duplicate window of 2 min; the
+    """With NATS_MANAGE_STREAM: RECOGNITION takes recognition.>, its duplicate window is 2 min; the
     durable arm-core-results hears the results, five deliveries each, acknowledged one by one.
     """
     here = _on_stream(surface)

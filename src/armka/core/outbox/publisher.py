@@ -212,7 +212,8 @@ class Outbox:
             log.info("the stream had requests already", count=len(published.duplicates))
         for reason in dict.fromkeys(published.held_back.values()):
             held = [index for index, why in published.held_back.items() if why == reason]
-            log.error(
+            tell = log.error if reason in published.forbidden.values() else log.warning
+            tell(
                 "requests cannot go out, their jobs stay queued",
                 reason=reason,
                 count=len(held),
