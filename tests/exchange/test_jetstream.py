@@ -86,7 +86,8 @@ async def test_what_the_stream_gave_up_is_tried_once_more(world: World) -> None:
     job = await published(world)
     await result(world, client, job)
     for _ in range(5):
-        message = await client.request(f"$JS.API.{DURABLE}", b'{"batch":1}', timeout=10)
+        pull = f"$JS.API.{DURABLE}"
+        message = await client.request(pull, b'{"batch":1}', timeout=10, old_style=True)
         await client.publish(message.reply, b"-NAK")
     await client.flush()
     await world.core(**SETTINGS)

@@ -75,6 +75,7 @@ async def test_work_that_outlasts_the_ack_wait_is_done_once(
 
 async def test_only_free_slots_are_taken(core: Core, service, tmp_path: Path) -> None:
     """The rest waits in the stream, for whoever is free first; nothing is lost of it."""
+    await until(lambda: has_nothing_left(core))
     before = (await consumer(core))["delivered"]["consumer_seq"]
     requests = [await core.order(held(tmp_path, f"begun{n}")) for n in range(6)]
     for n in range(QUICK.concurrency):
