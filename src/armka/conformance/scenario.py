@@ -70,12 +70,12 @@ class Scenario:
 
     def reason_against(self, target: Target) -> str | None:
         """Why it does not apply to a core; None where it does."""
-        unlike = sorted(self.traits - target.manner.traits)
-        if unlike:
-            return f"{target.nats.transport} does not {', '.join(unlike)}"
         missing = sorted(self.powers - target.powers)
         if missing:
             return f"needs somebody who can {', '.join(missing)}"
+        unlike = sorted(self.traits - target.manner.traits)
+        if unlike:
+            return f"the transport {target.nats.transport} does not {', '.join(unlike)}"
         reasons = (demand.reason_against(target) for demand in self.demands)
         return next((reason for reason in reasons if reason), None)
 

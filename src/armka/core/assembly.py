@@ -57,6 +57,7 @@ class Core:
         self._nats: Connection | None = None
         self._draining = False
         self._doctor: Doctor | None = None
+        self._outbox: Outbox | None = None
         exchange = settings.exchange
         self._parts = Parts(
             database=self._database,
@@ -85,6 +86,10 @@ class Core:
         return not self._settings.exchange.nats_enabled or (
             self._nats is not None and self._nats.is_live
         )
+
+    def duplicates(self) -> int:
+        """How many requests the stream had already."""
+        return self._outbox.duplicates if self._outbox else 0
 
     def loops(self) -> list[LoopHealth]:
         """How the loops are."""
@@ -142,7 +147,7 @@ class Core:
         settings, subjects = self._settings, self._settings.nats.subjects
         receiver = both.receiver
         inbox = Inbox(self._database, receiver, self._objects.bucket)
-        outbox = Outbox(
+        self._outbox = outbox = Outbox(
             OutboxConfig.of(settings.exchange),
             self._database,
             both.publisher,
