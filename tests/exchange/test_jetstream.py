@@ -195,6 +195,27 @@ async def test_a_switch_of_the_transport_loses_no_job(world: World, back: bool) 
         assert (await world.row(job))["status"] == "published"
 
 
+async def test_a_stream_that_lost_its_end_gets_it_again(world: World) -> None:
+    """B13: a store whose tail is torn says nothing of it; its requests are on the wire again."""
+    await world.core(**SETTINGS)
+    jobs = [await world.job() for _ in range(6)]
+    for job in jobs:
+        await world.status(job, "published")
+    await world.nats.stop()
+    (block,) = world.nats.home.glob("jetstream/**/streams/RECOGNITION/msgs/*.blk")
+    with block.open("r+b") as torn:
+        torn.truncate(block.stat().st_size // 2)
+    await world.nats.start()
+    client = await world.client()
+
+    async def all_are_kept() -> bool:
+        stream = await api(client, "STREAM.INFO.RECOGNITION", {"subjects_filter": TABULAR})
+        return bool(stream["state"].get("subjects", {}).get(TABULAR) == len(jobs))
+
+    await until(all_are_kept, seconds=60)
+    assert {(await world.row(job))["status"] for job in jobs} == {"published"}
+
+
 async def test_a_stream_that_nobody_manages_is_asked_for_by_name(world: World) -> None:
     """N4: without NATS_MANAGE_STREAM nothing is created; jobs wait, and the log says for what."""
     core = await world.core(NATS_TRANSPORT="jetstream")

@@ -62,6 +62,7 @@ class _Window:
         self.waiting = set(range(size))
         self.refused: dict[int, str] = {}
         self.duplicates: set[int] = set()
+        self.highest = 0
         self.complete = asyncio.Event()
 
     def drop(self, indices: Mapping[int, str]) -> None:
@@ -89,6 +90,7 @@ class _Window:
         if ack.error is not None or ack.seq < 1:
             error = ack.error or _Refusal()
             return f"the stream refuses it: {error.description} ({error.err_code})"
+        self.highest = max(self.highest, ack.seq)
         if ack.duplicate:
             self.duplicates.add(index)
         return None
@@ -122,6 +124,7 @@ class StreamPublisher:
             raise NotConfirmed(str(error) or type(error).__name__) from None
         finally:
             del self._windows[number]
+        self._stream.has_stored(window.highest)
         late = dict.fromkeys(window.waiting, "no PubAck came in time")
         unconfirmed = window.refused | late
         if unconfirmed:

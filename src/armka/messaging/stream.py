@@ -1,6 +1,8 @@
 """The stream and the durable consumers on it: found, or made where that is asked for (N4)."""
 
 import asyncio
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -73,8 +75,14 @@ class _Cluster(msgspec.Struct):
     replicas: list[_Peer] = []
 
 
+class _State(msgspec.Struct):
+    last_seq: int = 0
+    num_deleted: int = 0
+
+
 class _StreamInfo(_Answer):
     config: dict[str, Any] = {}
+    state: _State = msgspec.field(default_factory=_State)
     cluster: _Cluster = msgspec.field(default_factory=_Cluster)
     created: str = ""
     ts: str = ""
@@ -136,6 +144,9 @@ class Stream:
         self._looking = asyncio.Lock()
         self._told: set[str] = set()
         self._consumer: Mapping[str, Any] = {}
+        self._highest = 0
+        self._holes: int | None = None
+        self._torn_at = -math.inf
 
     @property
     def ack_wait_seconds(self) -> float:
@@ -161,17 +172,36 @@ class Stream:
         """Something did not answer as it should: look again."""
         self._sure_of = None
 
-    async def age_seconds(self) -> float:
-        """For how long the stream has been there, by its server's clock; raises StreamUnavailable.
+    def has_stored(self, sequence: int) -> None:
+        """A PubAck said so: whatever ends before it has lost its end."""
+        self._highest = max(self._highest, sequence)
 
-        A stream that is missing is made first, where that is asked for.
+    async def age_seconds(self) -> float:
+        """For how long the stream has kept everything, by its server's clock; raises
+        StreamUnavailable.
+
+        A stream that is missing is made first, where that is asked for. One whose store was torn
+        has lost some, nobody knows of when: it counts from the moment when that was seen.
         """
         await self.ready()
         info = await self._stream(self._connection.client)
         if info is None:
             self.doubt()
             raise StreamUnavailable(_missing(f"the stream {STREAM}"))
-        return _seconds_between(info.created, info.ts or datetime.now(UTC).isoformat())
+        if self._is_torn(info.state):
+            log.warning("the stream has lost messages", stream=STREAM, last=info.state.last_seq)
+            self._torn_at = time.monotonic()
+        age = _seconds_between(info.created, info.ts or datetime.now(UTC).isoformat())
+        return min(age, time.monotonic() - self._torn_at)
+
+    def _is_torn(self, state: _State) -> bool:
+        """Whether it ends before what it confirmed, or has holes that it had not: nobody deletes
+        messages, and those that are too old go from its beginning.
+        """
+        holes = state.num_deleted if self._holes is None else self._holes
+        is_torn = state.last_seq < self._highest or state.num_deleted > holes
+        self._highest, self._holes = state.last_seq, state.num_deleted
+        return is_torn
 
     async def differences(self) -> list[str]:
         """What is set otherwise than it would be created; raises StreamUnavailable."""

@@ -71,6 +71,10 @@ class Inbox:
         if self._receiver.redelivers:
             # What would only be held is better left to whoever can write it.
             await self._database.run(write.reach)
+        await self._take_and_settle()
+        return 0.0
+
+    async def _take_and_settle(self) -> None:
         batch = await self._receiver.take(BATCH_SIZE)
         read, rejected = _read_all(batch)
         while batch:
@@ -92,14 +96,13 @@ class Inbox:
                     error=type(error).__name__,
                 )
                 await asyncio.sleep(_RETRY_SECONDS)
-        return 0.0
 
     async def drain(self) -> None:
         """After the receiver was stopped: bring everything that is in this process's hands to its
         end.
         """
         while self._receiver.has_waiting():
-            await self.run_once()
+            await self._take_and_settle()
         await asyncio.gather(*self._aside)
 
     def _take_apart(self, batch: Sequence[Incoming]) -> None:
