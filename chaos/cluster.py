@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import itertools
+import logging
 import sys
 import tempfile
 import time
@@ -14,34 +15,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import asyncpg
-import msgspec
+import structlog
 
-from armka.contract import message_ids
+from armka.contract.subjects import Transport
 from armka.core.database.migrations import migrate
 from armka.core.database.queries import load
-from armka.messaging.connection import NotConfirmed, NotConnected, connected
-from armka.messaging.messages import Incoming, Outgoing
+from armka.messaging.connection import NotConnected
 from armka.messaging.settings import NatsSettings
 from armka.messaging.stream import Stream, StreamUnavailable
-from armka.messaging.transport import Ends, Inbound, ends
 from armka.stack import NatsCluster, NatsServer, PostgresServer
+from chaos.echo import CODE, echoing
 from chaos.invariants import broken
-from chaos.processes import ArmkaVictim, environment, free_port
+from chaos.processes import NO_STORE, TRANSPORTS, ArmkaVictim, environment, free_port
 
-SQL = load(__package__, "cluster.sql")
+SQL = load(__package__, "jobs.sql")
 
 _BETWEEN_JOBS_SECONDS = 0.25
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 120.0
-_PUT_BACK_SECONDS = 0.5
-_BATCH = 50
-_SERVICE = {"name": "echo", "version": "1"}
-_NO_STORE = {
-    "S3_ENDPOINT_URL": "http://127.0.0.1:9",
-    "S3_BUCKET": "arm-ka",
-    "S3_ACCESS_KEY_ID": "nobody",
-    "S3_SECRET_ACCESS_KEY": "nobody",
-}
 
 
 @dataclass(frozen=True)
@@ -157,29 +148,22 @@ async def _running(folder: Path, say: Callable[[str], None]) -> AsyncIterator[Co
     ):
         dsn = postgres.env()["DATABASE_URL"]
         await migrate(dsn)
-        exchange = cluster.env() | {"NATS_TRANSPORT": "jetstream", "NATS_MANAGE_STREAM": "true"}
-        env = environment({"DATABASE_URL": dsn} | exchange | _NO_STORE)
+        exchange = {**cluster.env(), **TRANSPORTS[Transport.JETSTREAM]}
+        env = environment({"DATABASE_URL": dsn, **exchange, **NO_STORE})
         arguments = ["core", "--port", str(free_port())]
         core = ArmkaVictim("core", arguments, env, folder / "core.log")
         db = await asyncpg.connect(dsn)
         settings = NatsSettings.model_validate(exchange)
-        requests = Inbound(settings.subjects.tabular_request, "echo", _BATCH)
         try:
-            async with (
-                connected(settings, name="echo") as connection,
-                ends(connection, settings, requests) as both,
-                asyncio.TaskGroup() as group,
-            ):
+            async with echoing(settings) as both, asyncio.TaskGroup() as group:
                 assert both.stream is not None
                 await core.start()
                 course = Course(cluster, db, both.stream, Account(), say)
-                beside = [group.create_task(_answer(both, settings.subjects.result))]
-                beside.append(group.create_task(_trickle(dsn)))
+                trickle = group.create_task(_trickle(dsn))
                 await course.passes(0.0)
                 yield course
-                beside[1].cancel()
+                trickle.cancel()
                 await _reckon(course)
-                beside[0].cancel()
         finally:
             await core.end()
             await db.close()
@@ -188,40 +172,11 @@ async def _running(folder: Path, say: Callable[[str], None]) -> AsyncIterator[Co
 async def _trickle(dsn: str) -> None:
     db = await asyncpg.connect(dsn)
     try:
-        while True:
-            await db.execute(SQL.add_job)
+        for number in itertools.count():
+            await db.execute(SQL.add_jobs, number, number)
             await asyncio.sleep(_BETWEEN_JOBS_SECONDS)
     finally:
         db.terminate()
-
-
-async def _answer(both: Ends, subject: str) -> None:
-    """Say of every file that it cannot be read; what cannot be said is taken again."""
-    while True:
-        taken = await both.receiver.take(_BATCH)
-        try:
-            published = await both.publisher.publish([_error(it, subject) for it in taken])
-        except (NotConnected, NotConfirmed):
-            unsaid = set(range(len(taken)))
-        else:
-            unsaid = set(published.held_back)
-        await both.receiver.settle([(it, None) for n, it in enumerate(taken) if n not in unsaid])
-        for n in unsaid:
-            await both.receiver.put_back(taken[n], _PUT_BACK_SECONDS)
-
-
-def _error(incoming: Incoming, subject: str) -> Outgoing:
-    request = msgspec.json.decode(incoming.body)
-    envelope = {
-        "schema_version": "1.0",
-        "job_id": request["job_id"],
-        "file_id": request["file_id"],
-        "status": "error",
-        "service": _SERVICE,
-        "error": {"code": "UNREADABLE", "message": "an echo reads nothing"},
-    }
-    msg_id = message_ids.of_result(request["job_id"], request["attempt"])
-    return Outgoing(subject, msgspec.json.encode(envelope), {message_ids.HEADER: msg_id})
 
 
 async def _reckon(course: Course) -> None:
@@ -230,7 +185,7 @@ async def _reckon(course: Course) -> None:
         while await db.fetchval(SQL.open_jobs):  # noqa: ASYNC110 - other processes end them
             await asyncio.sleep(_LOOK_SECONDS)
     account.jobs = len(await db.fetch(SQL.ends))
-    account.violations = [row["subject"] for row in await db.fetch(SQL.not_answered)]
+    account.violations = [row["subject"] for row in await db.fetch(SQL.otherwise, CODE)]
     account.violations += [str(one) for one in await broken(db)]
 
 
@@ -239,6 +194,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make cluster", description=__doc__)
     parser.add_argument("--frozen", type=float, default=45.0, help="seconds the leader is frozen")
     arguments = parser.parse_args()
+    # The echo in this process would tell of every outage.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     with tempfile.TemporaryDirectory(prefix="armka-cluster-") as folder:
         account = asyncio.run(run(Path(folder), arguments.frozen))
     print(account.text())

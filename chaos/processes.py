@@ -34,13 +34,23 @@ SETTINGS = {
 }
 
 
-_TRANSPORTS: Mapping[Transport, Mapping[str, str]] = {
+# How processes are told which transport they use.
+TRANSPORTS: Mapping[Transport, Mapping[str, str]] = {
     Transport.CORE: {"NATS_TRANSPORT": "core"},
     Transport.JETSTREAM: {
         "NATS_TRANSPORT": "jetstream",
         "NATS_MANAGE_STREAM": "true",
         "NATS_ACK_WAIT_SECONDS": "5",
     },
+}
+
+
+# Where nothing reads or writes objects.
+NO_STORE = {
+    "S3_ENDPOINT_URL": "http://127.0.0.1:9",
+    "S3_BUCKET": "arm-ka",
+    "S3_ACCESS_KEY_ID": "nobody",
+    "S3_SECRET_ACCESS_KEY": "nobody",
 }
 
 
@@ -170,7 +180,7 @@ class Cast:
     def __init__(self, folder: Path, stack: Stack, transport: Transport) -> None:
         self.stack = stack
         self.folder = folder
-        env = environment({**stack.env(), **_TRANSPORTS[transport]})
+        env = environment({**stack.env(), **TRANSPORTS[transport]})
         self.ports = {name: free_port() for name in ("core-1", "core-2")}
         cores = [
             ArmkaVictim(name, ["core", "--port", str(port)], env, folder / f"{name}.log")
