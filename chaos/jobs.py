@@ -43,7 +43,13 @@ _LONGEST_SECONDS = 5.0
 _WAVES = 50
 _LOOK_SECONDS = 0.2
 _DRAIN_SECONDS = 300.0
-_NO_DATABASE = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+_NO_DATABASE = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ async def _files(connection: asyncpg.Connection, jobs: list[UUID]) -> list[UUID]
 
 async def test_the_outbox_reads_what_it_publishes(connection: asyncpg.Connection) -> None:
     """Claim, mark, refuse, and the moment of the next republish."""
-    assert await touched(connection, OUTBOX.claim_queued, BATCH, 600.0, 1800.0) <= BOUND
+    assert await touched(connection, OUTBOX.claim_queued, BATCH, 600.0, 1800.0, []) <= BOUND
     jobs = await _jobs(connection, "queued")
     deadline = await connection.fetchval("select now()")
     marks = (jobs, ["1"] * len(jobs), ["s"] * len(jobs), [deadline] * len(jobs))
