@@ -7,8 +7,8 @@ PY      := $(VENV)/bin/python
 PYTHON  ?=
 ARGS    ?=
 NEWEST   = $(shell tools/find-python --newest)
-# One worker per core: every test has a database of its own.
-WORKERS ?= auto
+# Two workers a core: most tests wait for something to happen, and each has a database of its own.
+WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 # Silent on success, loud on failure, patient with a slow index.
 INSTALL := -m pip install -qq --require-hashes --requirement

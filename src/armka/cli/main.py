@@ -4,7 +4,7 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import core, doctor, files, jobs, service, upload
+from armka.cli import core, doctor, files, jobs, nats_setup, service, upload
 
 app = typer.Typer(
     name="armka",
@@ -51,6 +51,7 @@ app.command("core")(core.core)
 app.command("migrate")(core.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("service")(service.service)
+app.command("nats-setup")(nats_setup.nats_setup)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")
 app.add_typer(jobs.app, name="jobs")

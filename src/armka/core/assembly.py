@@ -7,7 +7,7 @@ import contextlib
 import gc
 import ipaddress
 import socket
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Generator
 from importlib.metadata import version
 from typing import Any
 
@@ -35,6 +35,7 @@ from armka.messaging.connection import Connection, connected
 from armka.messaging.messages import Receiver
 from armka.messaging.transport import Ends, ends
 from armka.objects.store import ObjectStore
+from armka.secrets.openbao import openbao
 
 log = structlog.get_logger(__name__)
 
@@ -91,6 +92,10 @@ class Core:
         """How many requests the stream had already."""
         return self._outbox.duplicates if self._outbox else 0
 
+    def nats_trouble(self) -> str:
+        """Why NATS is not connected; empty where nothing is wrong."""
+        return "" if self._nats is None else self._nats.trouble
+
     def loops(self) -> list[LoopHealth]:
         """How the loops are."""
         return [
@@ -128,7 +133,10 @@ class Core:
                 log.info("nats is disabled, no background loop runs")
                 yield
                 return
-            async with connected(self._settings.nats, name="arm-ka core") as connection:
+            secrets = openbao(self._settings.openbao)
+            async with connected(
+                self._settings.nats, name="arm-ka core", role="core", secrets=secrets
+            ) as connection:
                 self._nats = connection
                 async with self._exchange(connection):
                     yield
@@ -175,7 +183,8 @@ class Core:
         self._bulk.on_begin(bulk.wake)
         slow = [bulk, Loop("sweep", sweep.run_once), Loop("doctor", self._doctor.run_once)]
         self._loops = [publishing, receiving, mapping, watching, *slow]
-        connection.on_connect(_waker(publishing))
+        connection.on_live(outbox.reconsider)
+        connection.on_live(publishing.wake)
         hints = Listener(
             settings.database,
             {listener.JOB_QUEUED: publishing.wake, listener.JOB_MAPPABLE: mapping.wake},
@@ -207,13 +216,6 @@ class Core:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         log.info("stopped")
-
-
-def _waker(loop: Loop) -> Callable[[object], Any]:
-    async def wake(_client: object) -> None:
-        loop.wake()
-
-    return wake
 
 
 def listening_socket(settings: Settings, host: str, port: int) -> socket.socket:

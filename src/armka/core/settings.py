@@ -11,6 +11,7 @@ from armka.core.database.settings import DatabaseSettings
 from armka.core.errors import SettingsInvalid
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
+from armka.secrets.settings import OpenBaoSettings
 
 
 class ExchangeSettings(BaseSettings):
@@ -131,6 +132,7 @@ class Settings:
     database: DatabaseSettings
     nats: NatsSettings
     objects: ObjectSettings
+    openbao: OpenBaoSettings
 
 
 def read_settings() -> Settings:
@@ -140,18 +142,25 @@ def read_settings() -> Settings:
     problems: list[str] = []
     parts = [
         _read(part, problems)
-        for part in (ExchangeSettings, DatabaseSettings, NatsSettings, ObjectSettings)
+        for part in (
+            ExchangeSettings,
+            DatabaseSettings,
+            NatsSettings,
+            ObjectSettings,
+            OpenBaoSettings,
+        )
     ]
-    exchange, database, nats, objects = parts
+    exchange, database, nats, objects, openbao = parts
     if (
         problems
         or not isinstance(exchange, ExchangeSettings)
         or not isinstance(database, DatabaseSettings)
         or not isinstance(nats, NatsSettings)
         or not isinstance(objects, ObjectSettings)
+        or not isinstance(openbao, OpenBaoSettings)
     ):
         raise SettingsInvalid(problems)
-    return Settings(exchange, database, nats, objects)
+    return Settings(exchange, database, nats, objects, openbao)
 
 
 def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:
@@ -160,7 +169,6 @@ def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:
     except ValidationError as error:
         for fact in error.errors(include_input=False, include_url=False, include_context=False):
             where = ".".join(str(piece) for piece in fact["loc"])
-            problems.append(
-                f"{where}: {fact['msg']}" if where else fact["msg"].removeprefix("Value error, ")
-            )
+            what = fact["msg"].removeprefix("Value error, ")
+            problems.append(f"{where}: {what}" if where else what)
         return None

@@ -121,6 +121,14 @@ create table rejected_message (
     )
 );
 
+-- Why the requests of a pipeline cannot go out just now, as a core was told: the server forbids their subject.
+-- One row tells it of every queued job of the pipeline, however many there are.
+create table outbox_obstacle (
+    pipeline text primary key,
+    reason text not null,
+    since timestamptz not null default clock_timestamp()
+);
+
 create table osv_document (
     id uuid primary key default gen_random_uuid(),
     stored_file_id uuid not null references stored_file on delete cascade,

@@ -71,7 +71,9 @@ class FilePage(BaseModel):
 
 
 class JobView(BaseModel):
-    """One attempt to recognise a file."""
+    """One attempt to recognise a file; `waiting_reason`: why it is queued and cannot go out, where
+    that is known.
+    """
 
     id: UUID
     file_id: UUID
@@ -92,6 +94,7 @@ class JobView(BaseModel):
     error_code: str | None
     error_message: str | None
     group_schema: str | None
+    waiting_reason: str | None
 
 
 class JobPage(BaseModel):

@@ -15,10 +15,11 @@ from armka.contract.subjects import Subjects
 from armka.contract.vocabulary import Pipeline
 from armka.core.database.pool import Connection, Database, Record
 from armka.core.database.queries import load
+from armka.core.outbox.obstacles import Obstacles, forbidden, unconfirmed
 from armka.core.outbox.requests import Request, RequestInvalid, build
 from armka.core.settings import ExchangeSettings
 from armka.messaging.connection import NotConfirmed, NotConnected
-from armka.messaging.messages import Published, Publisher, Receiver
+from armka.messaging.messages import Publisher, Receiver
 
 log = structlog.get_logger(__name__)
 SQL = load(__package__)
@@ -27,8 +28,6 @@ SQL = load(__package__)
 _SOONEST_SECONDS = 0.05
 # Where requests are kept, so often is looked whether they still are.
 _KEPT_LOOK_SECONDS = 10.0
-# A pipeline whose requests cannot go out leaves the batch to the others for so long.
-_BLOCKED_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,13 @@ class Outbox:
         self._subjects = subjects
         self._is_connected = is_connected
         self._unanswered_at = 0.0
-        self._blocked: dict[Pipeline, float] = {}
         self._looks_elsewhere = True
         self.duplicates = 0
+        self._obstacles = Obstacles()
+
+    def reconsider(self) -> None:
+        """There is a new connection: what could not go out may go now."""
+        self._obstacles.reconsider()
 
     async def run_once(self) -> float:
         """One whole cycle; returns the seconds until the next one is due (O1, O3)."""
@@ -90,8 +93,8 @@ class Outbox:
             full |= await self._look_after_published(kept)
             pause = 0.0 if full else await self._until_unanswered(kept)
             self._unanswered_at = time.monotonic() + pause
-        soonest = min([self._unanswered_at, *self._blocked.values()])
-        return 0.0 if full else max(_SOONEST_SECONDS, soonest - time.monotonic())
+        soonest = min(self._unanswered_at, self._obstacles.soonest())
+        return 0.0 if full else max(0.0, soonest - time.monotonic())
 
     async def _look_after_published(self, kept: float | None) -> bool:
         if kept is None:
@@ -109,18 +112,28 @@ class Outbox:
     async def _publish_queued(self) -> bool:
         config = self._config
         async with self._database.transaction() as connection:
-            rows = await connection.fetch(
-                SQL.claim_queued,
-                config.batch_size,
-                config.reply_seconds_tabular,
-                config.reply_seconds_image,
-                self._blocked_now(),
-            )
+            rows = await self._claim_queued(connection)
             burst = await self._burst(connection, rows)
             if burst.confirmed:
                 await _mark_published(connection, burst.confirmed)
         burst.raise_outage()
-        return len(rows) == config.batch_size and burst.moved
+        return burst.has_cleared_the_way or (len(rows) >= config.batch_size and burst.moved)
+
+    async def _claim_queued(self, connection: Connection) -> list[Record]:
+        """A batch of what may go out, and one job of each blocked pipeline that is due."""
+        config, others = self._config, set(Pipeline)
+        claims = [(config.batch_size, self._obstacles.met())]
+        claims += [(1, list(others - {pipeline})) for pipeline in self._obstacles.retry()]
+        rows: list[Record] = []
+        for limit, without in claims:
+            rows += await connection.fetch(
+                SQL.claim_queued,
+                limit,
+                config.reply_seconds_tabular,
+                config.reply_seconds_image,
+                without,
+            )
+        return rows
 
     async def _republish_unanswered(self) -> bool:
         config, wait = self._config, self._patience_seconds()
@@ -176,11 +189,6 @@ class Outbox:
         burst.raise_outage()
         return len(rows) == config.batch_size and burst.moved
 
-    def _blocked_now(self) -> list[Pipeline]:
-        now = time.monotonic()
-        self._blocked = {it: until for it, until in self._blocked.items() if until > now}
-        return list(self._blocked)
-
     def _patience_seconds(self) -> float | None:
         """How old an unanswered publication must be to count as unanswered; None: this process
         cannot say (O3).
@@ -193,14 +201,14 @@ class Outbox:
     async def _burst(self, connection: Connection, rows: list[Record]) -> "_Burst":
         """Publish the claimed jobs' requests; a job that can have none ends here (O2)."""
         requests, refusals = _build_all(rows, self._subjects)
-        burst = await self._publish(requests)
+        burst = await self._publish(connection, requests)
         refusals |= burst.too_large
         if refusals:
             await connection.fetchval(SQL.refuse, list(refusals), list(refusals.values()))
             log.warning("requests refused", jobs=[str(job) for job in refusals])
         return replace(burst, moved=bool(burst.confirmed or refusals))
 
-    async def _publish(self, requests: list[Request]) -> "_Burst":
+    async def _publish(self, connection: Connection, requests: list[Request]) -> "_Burst":
         if not requests:
             return _Burst()
         try:
@@ -208,30 +216,21 @@ class Outbox:
         except (NotConnected, NotConfirmed) as error:
             return _Burst(outage=error)
         self.duplicates += len(published.duplicates)
-        if published.duplicates:
-            log.info("the stream had requests already", count=len(published.duplicates))
-        for reason in dict.fromkeys(published.held_back.values()):
-            held = [index for index, why in published.held_back.items() if why == reason]
-            tell = log.error if reason in published.forbidden.values() else log.warning
-            tell(
-                "requests cannot go out, their jobs stay queued",
-                reason=reason,
-                count=len(held),
-                job_id=str(requests[held[0]].job_id),
-            )
-        return self._sorted(requests, published)
-
-    def _sorted(self, requests: list[Request], published: Published) -> "_Burst":
-        lost = {**published.too_large, **published.held_back}
-        confirmed = [it for index, it in enumerate(requests) if index not in lost]
-        stuck = {requests[index].pipeline for index in published.held_back}
-        stuck -= {request.pipeline for request in confirmed}
-        self._blocked |= dict.fromkeys(stuck, time.monotonic() + _BLOCKED_SECONDS)
+        held = {
+            requests[it].pipeline: unconfirmed(why) for it, why in published.unconfirmed.items()
+        }
+        held |= {requests[it].pipeline: forbidden(why) for it, why in published.forbidden.items()}
+        lost = published.too_large.keys() | published.held_back.keys()
+        confirmed = [request for index, request in enumerate(requests) if index not in lost]
+        passed = {request.pipeline for request in confirmed} - held.keys()
         reason = next(iter(published.unconfirmed.values()), None)
         return _Burst(
             confirmed=confirmed,
-            too_large={requests[index].job_id: why for index, why in published.too_large.items()},
             outage=NotConfirmed(reason) if reason and not confirmed else None,
+            has_cleared_the_way=await self._obstacles.note(connection, held, passed),
+            too_large={
+                requests[index].job_id: reason for index, reason in published.too_large.items()
+            },
         )
 
     async def _until_unanswered(self, kept: float | None) -> float:
@@ -259,6 +258,7 @@ class _Burst:
     too_large: dict[UUID, str] = field(default_factory=dict)
     outage: NotConnected | NotConfirmed | None = None
     moved: bool = False
+    has_cleared_the_way: bool = False
 
     def raise_outage(self) -> None:
         """After the commit: let the loop slow down until NATS is back."""

@@ -157,6 +157,15 @@ with cause as materialized (select set_config('armka.cause', 'request invalid', 
 )
 select count(*) from ended
 
+-- name: block
+-- The requests of pipeline $1 cannot go out, for the reason $2.
+insert into outbox_obstacle (pipeline, reason) values ($1, $2)
+on conflict (pipeline) do update set reason = excluded.reason where outbox_obstacle.reason <> excluded.reason
+
+-- name: unblock
+-- The requests of pipeline $1 go out.
+delete from outbox_obstacle where pipeline = $1
+
 -- name: next_unanswered_seconds
 -- How soon the oldest unanswered publication becomes due; null when nothing waits. $1: the ack timeout in seconds.
 select extract(epoch from coalesce(last_published_at, published_at, created_at) - clock_timestamp())::float8 + $1::float8
