@@ -44,8 +44,8 @@ cluster: $(VENV)/.dev ## Jobs pass through three NATS nodes whose leader is kill
 bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
 	@$(BENCH)/bin/python -m bench $(ARGS)
 
-mutants: $(VENV)/.dev ## Every deliberate fault of the core against every scenario: which see it
-	$(PY) -m pytest tests/conformance/matrix.py -n $(WORKERS) -rP $(ARGS)
+mutants: $(VENV)/.dev ## Every deliberate fault, of the core and of a service, against every check: which see it
+	$(PY) -m pytest tests/conformance/matrix.py tests/conformance/service/matrix.py -n $(WORKERS) -rP $(ARGS)
 
 smoke: $(VENV)/.made ## The tests marked `smoke`, on the newest Python present
 	@if [ "$$($(PY) -V)" = "$$($(NEWEST) -V)" ]; then \
@@ -88,11 +88,14 @@ lock: $(VENV)/.dev ## Pin the requirements again after a change of pyproject.tom
 	$(SELECT) --all-extras --group build --output-file requirements/demo.txt
 	$(SELECT) --extra core --output-file requirements/core.txt
 	$(SELECT) --extra tabular --output-file requirements/tabular.txt
-	$(SELECT) --extra core --extra stack --group bench --output-file requirements/bench.txt
+	$(SELECT) --extra core --extra stack --extra tabular --group bench --output-file requirements/bench.txt
 
 reference: $(VENV)/.dev ## The generated pages of docs/reference
 	$(PY) tools/reference.py > docs/reference/settings.md
 	PYTHONPATH=src $(PY) -m tests.conformance.page > docs/reference/scenarios.md
+	PYTHONPATH=src $(PY) -m tests.conformance.service.page > docs/reference/checks.md
+	$(PY) tools/messages.py > docs/reference/messages.md
+	$(PY) tools/asyncapi.py docs/contracts
 
 dist: $(VENV)/.dev ## A wheel and an sdist in dist/
 	$(PY) -m hatchling build --target sdist --target wheel

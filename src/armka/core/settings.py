@@ -3,12 +3,15 @@ part.
 """
 
 from dataclasses import dataclass
+from typing import TypeVar
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from armka.core.console.settings import ConsoleSettings
 from armka.core.database.settings import DatabaseSettings
 from armka.core.errors import SettingsInvalid
+from armka.core.identity.settings import IdentitySettings
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.secrets.settings import OpenBaoSettings
@@ -117,11 +120,9 @@ class ExchangeSettings(BaseSettings):
         validation_alias="DOCTOR_PERIOD_SECONDS",
         description="The core looks so often for what has drifted.",
     )
-    api_token: SecretStr | None = Field(
-        default=None,
-        validation_alias="API_TOKEN",
-        description="Bearer token of the API; needed off the loopback.",
-    )
+
+
+Part = TypeVar("Part", bound=BaseSettings)
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,8 @@ class Settings:
     nats: NatsSettings
     objects: ObjectSettings
     openbao: OpenBaoSettings
+    identity: IdentitySettings
+    console: ConsoleSettings
 
 
 def read_settings() -> Settings:
@@ -140,30 +143,21 @@ def read_settings() -> Settings:
     any value.
     """
     problems: list[str] = []
-    parts = [
-        _read(part, problems)
-        for part in (
-            ExchangeSettings,
-            DatabaseSettings,
-            NatsSettings,
-            ObjectSettings,
-            OpenBaoSettings,
-        )
-    ]
-    exchange, database, nats, objects, openbao = parts
-    if (
-        problems
-        or not isinstance(exchange, ExchangeSettings)
-        or not isinstance(database, DatabaseSettings)
-        or not isinstance(nats, NatsSettings)
-        or not isinstance(objects, ObjectSettings)
-        or not isinstance(openbao, OpenBaoSettings)
+    exchange = _read(ExchangeSettings, problems)
+    database = _read(DatabaseSettings, problems)
+    nats = _read(NatsSettings, problems)
+    objects = _read(ObjectSettings, problems)
+    openbao = _read(OpenBaoSettings, problems)
+    identity = _read(IdentitySettings, problems)
+    console = _read(ConsoleSettings, problems)
+    if problems or not (
+        exchange and database and nats and objects and openbao and identity and console
     ):
         raise SettingsInvalid(problems)
-    return Settings(exchange, database, nats, objects, openbao)
+    return Settings(exchange, database, nats, objects, openbao, identity, console)
 
 
-def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:
+def _read(part: type[Part], problems: list[str]) -> Part | None:
     try:
         return part()
     except ValidationError as error:
