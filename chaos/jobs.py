@@ -22,7 +22,7 @@ from armka.contract.subjects import Transport
 from armka.core.database.migrations import migrate
 from armka.core.database.queries import load
 from armka.messaging.settings import NatsSettings
-from armka.stack import NatsServer, PostgresServer
+from armka.stack import NatsServer, PostgresServer, StackError
 from chaos.echo import CODE, echoing
 from chaos.invariants import broken
 from chaos.processes import (
@@ -43,6 +43,7 @@ _LONGEST_SECONDS = 5.0
 _WAVES = 50
 _LOOK_SECONDS = 0.2
 _DRAIN_SECONDS = 300.0
+_STARTS = 3
 _NO_DATABASE = (
     OSError,
     TimeoutError,
@@ -148,14 +149,22 @@ async def _harm(victims: dict[str, Victim], faults: list[Fault], storm: Storm) -
             case Harm.KILL:
                 await victim.kill()
                 await asyncio.sleep(fault.seconds)
-                await victim.start()
+                await _start(victim)
             case Harm.FREEZE:
                 victim.freeze()
                 await asyncio.sleep(fault.seconds)
                 victim.thaw()
             case Harm.RESTART:
                 await victim.stop()
-                await victim.start()
+                await _start(victim)
+
+
+async def _start(victim: Victim) -> None:
+    """A machine that is busy with much else may need more than one try."""
+    for _ in range(_STARTS):
+        with contextlib.suppress(StackError):
+            return await victim.start()
+    return await victim.start()
 
 
 async def _until_all_ended(dsn: str, jobs: int) -> None:
