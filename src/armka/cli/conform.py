@@ -30,6 +30,10 @@ S3 = Annotated[
     str | None, typer.Option("--s3", help="S3. Default: S3_ENDPOINT_URL. Keys: environment.")
 ]
 
+Patience = Annotated[float, typer.Option(help="Seconds to wait for what must come.", min=0.1)]
+Quiet = Annotated[float, typer.Option(help="Seconds to listen for what must not come.", min=0.05)]
+Start = Annotated[float, typer.Option(help="Seconds until the service must answer first.", min=1)]
+
 
 @app.command("service")
 def service(
@@ -52,15 +56,9 @@ def service(
     embedded: Annotated[
         bool, typer.Option("--embedded", help="Start a NATS and an S3 for this run.")
     ] = False,
-    patience: Annotated[
-        float, typer.Option(help="Seconds to wait for what must come.", min=0.1)
-    ] = 30.0,
-    quiet: Annotated[
-        float, typer.Option(help="Seconds to listen for what must not come.", min=0.05)
-    ] = 1.0,
-    start: Annotated[
-        float, typer.Option(help="Seconds until the service must answer for the first time.", min=1)
-    ] = 60.0,
+    patience: Patience = 30.0,
+    quiet: Quiet = 1.0,
+    start: Start = 60.0,
     log: Annotated[Path | None, typer.Option(help="Where the output of the command goes.")] = None,
     only: Only = None,
     listing: Listing = False,
@@ -124,9 +122,7 @@ def core(
         bool, typer.Option("--superuser", help="The database's user is a superuser.")
     ] = False,
     at_once: Annotated[int, typer.Option(help="Scenarios at the same time.", min=1, max=50)] = 6,
-    patience: Annotated[
-        float, typer.Option(help="Seconds to wait for what must come.", min=0.1)
-    ] = 20.0,
+    patience: Patience = 20.0,
     only: Only = None,
     listing: Listing = False,
     as_json: Json = False,
