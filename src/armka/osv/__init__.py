@@ -17,4 +17,12 @@ exception what the grid is instead.
 - `tree`          - which line belongs to which
 - `checks`        - R1, R3, R4, R5 and what else must hold
 - `trial_balance` - all of it together
+
+Documents that were read off images:
+
+- `pages`   - what a scanning system hands over: words, and tables of cells, with their boxes
+- `lines`   - lines of text out of words, and how far labels are indented
+- `misread` - texts that were meant as amounts, and what they may mean
+- `paper`   - pages to one grid: tables that go on over pages, titles, what is unsure
+- `scanned` - all of it together: each value with its page, box and confidence
 """

@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 import msgspec
 
-from armka.osv.grid import CellError, Style, Value
+from armka.osv.grid import CellError, Style, Unsure, Value
 from armka.osv.number_format import Shows, understand
 
 DECIMALS = 6
@@ -83,6 +83,8 @@ def _digits(style: Style, kopeck: int) -> int | None:
 def _other(value: Value, places: int | None) -> Amount:
     if isinstance(value, CellError | bool):
         return Unreadable(str(value)[:RAW])
+    if isinstance(value, Unsure):
+        return Unreadable(value[:RAW], value.suggested)
     if isinstance(value, str):
         return of_text(value)
     return Unreadable(show(value)) if places is None else _number(value, places)

@@ -1,0 +1,167 @@
+"""Trial balances (ОСВ) read off pages: each value with its page, its box and its confidence, and
+what was not read surely never taken for read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from armka.contract.result import Check, Document, DocumentSource, Line
+from armka.contract.vocabulary import Severity
+from armka.osv import accounts, paper, trial_balance
+from armka.osv.pages import Page, TableCell, Word
+from armka.osv.paper import Gate, Paper, Place
+from armka.osv.trial_balance import Reading
+
+_ROW = re.compile(r"(?<![\w«])([Сс]трок[аеиу]) (\d+)")
+_SPLIT_CODE = re.compile(r"\d\s*,\s*\d|\d\s+\d")
+_MOST_NAMED = 20
+
+
+def read(pages: list[Page], gate: Gate) -> Reading:
+    """Read every trial balance of a file's pages, in order; raises SheetNotRead."""
+    laid = paper.lay_out(pages, gate)
+    reading = trial_balance.read(laid.grid)
+    documents = []
+    for index, document in enumerate(reading.documents):
+        doubts = [*_of_lines(document, laid, gate), *(() if index else _of_pages(laid, gate))]
+        located = _located(document, laid)
+        checks = [*located.checks, *doubts]
+        documents.append(msgspec.structs.replace(located, checks=checks))
+    return Reading(documents, [_said(text, laid) for text in reading.warnings])
+
+
+def _located(document: Document, laid: Paper) -> Document:
+    """The document with pages and boxes where a sheet has rows and columns."""
+    columns = [None if it is None else _index(it) for it in document.columns or [None] * 6]
+    lines = [_line(line, columns, laid.places) for line in document.lines]
+    found = sorted({line.page for line in lines if line.page is not None})
+    return msgspec.structs.replace(
+        document,
+        lines=lines,
+        columns=None,
+        source=DocumentSource(pages=found),
+        checks=[
+            msgspec.structs.replace(check, message=_said(check.message, laid))
+            for check in document.checks
+        ],
+    )
+
+
+def _line(line: Line, columns: list[int | None], places: dict[int, Place]) -> Line:
+    place = places.get(line.row or 0)
+    if place is None:
+        return msgspec.structs.replace(line, row=None)
+    cells = [place.cells.get(column) if column is not None else None for column in columns]
+    return msgspec.structs.replace(
+        line,
+        row=None,
+        page=place.page.number,
+        boxes=[None if cell is None else _box(cell, place.page) for cell in cells],
+        confidence=[cell.confidence if cell and cell.text.strip() else None for cell in cells],
+    )
+
+
+def _box(cell: TableCell, page: Page) -> list[float]:
+    """In shares of the page's width and height."""
+    left, top, right, bottom = cell.box
+    shares = (left / page.width, top / page.height, right / page.width, bottom / page.height)
+    return [round(min(max(share, 0.0), 1.0), 5) for share in shares]
+
+
+def _index(letters: str) -> int:
+    """The column counted from 0: A is 0, AA is 26."""
+    index = 0
+    for letter in letters:
+        index = index * 26 + ord(letter) - 64
+    return index - 1
+
+
+def _said(text: str, laid: Paper) -> str:
+    """A message about the grid as one about pages."""
+
+    def where(match: re.Match[str]) -> str:
+        place = laid.places.get(int(match.group(2)))
+        if place is None:
+            return match.group()
+        return f"{match.group(1)} {place.row} страницы {place.page.number}"
+
+    name = laid.grid.sheet
+    shown = f"{name[:1].upper()}{name[1:]}"
+    return _ROW.sub(where, text.replace(f"Лист «{name}»", shown))
+
+
+def _of_lines(document: Document, laid: Paper, gate: Gate) -> Iterator[Check]:
+    """What is unsure about a document's lines, beside the amounts that are unknown."""
+    unsure = [line for line in document.lines if _has_unsure_code(line, laid, gate)]
+    if unsure:
+        named = ", ".join(line.account or "" for line in unsure[:_MOST_NAMED])
+        text = f"Коды счетов прочитаны неуверенно, сверьте их с изображением: {named}"
+        yield _error("R8", text, [line.n for line in unsure])
+    nobody_knows = [line.n for line in document.lines if _nobody_knows(line, laid)]
+    if nobody_knows:
+        text = "Уверенность распознавания сумм неизвестна: сверьте их с изображением"
+        yield _error("R11", text, nobody_knows[:_MOST_NAMED])
+
+
+def _has_unsure_code(line: Line, laid: Paper, gate: Gate) -> bool:
+    """Whether the line's account was read with little confidence, or with a comma for its point."""
+    place = laid.places.get(line.row or 0)
+    if line.account is None or place is None:
+        return False
+    cells = [cell for _, cell in sorted(place.cells.items())]
+    cell = next((cell for cell in cells if accounts.parse(cell.text)), None)
+    if cell is None:
+        return False
+    low = cell.confidence is not None and cell.confidence < gate.min_confidence
+    parsed = accounts.parse(cell.text)
+    named = parsed is not None and parsed.name[:1].isdecimal()
+    return low or (named and _SPLIT_CODE.match(cell.text.strip()) is not None)
+
+
+def _nobody_knows(line: Line, laid: Paper) -> bool:
+    """Whether an amount was recognised and nobody says how surely."""
+    place = laid.places.get(line.row or 0)
+    return (
+        place is not None
+        and place.page.source == "ocr"
+        and any(
+            cell.confidence is None and column > 0 and cell.text.strip()[-1:].isdecimal()
+            for column, cell in place.cells.items()
+        )
+    )
+
+
+def _of_pages(laid: Paper, gate: Gate) -> Iterator[Check]:
+    """What may be wrong with the pages themselves, told once for the file."""
+    for doubt in laid.doubts:
+        yield _error("R11", f"Страница {doubt.page}, {doubt.reason}")
+    coarse = [page for page in laid.recognised if page.dpi is None or page.dpi < gate.min_dpi]
+    if coarse:
+        named = ", ".join(_resolution(page) for page in coarse[:_MOST_NAMED])
+        text = (
+            f"Разрешение ниже {gate.min_dpi:g} точек на дюйм, арифметика ловит не все ошибки "
+            f"распознавания: сверьте суммы. Страницы: {named}"
+        )
+        yield _error("R11", text)
+    if any(_has_unsure_figure(line.words, gate) for line in laid.headlines):
+        text = "Числа над таблицей (период, ИНН) прочитаны неуверенно: сверьте их с изображением"
+        yield _error("R13", text)
+
+
+def _resolution(page: Page) -> str:
+    return f"{page.number} ({'неизвестно' if page.dpi is None else f'{page.dpi:g}'})"
+
+
+def _has_unsure_figure(words: list[Word], gate: Gate) -> bool:
+    return any(
+        word.confidence is not None
+        and word.confidence < gate.min_confidence
+        and any(char.isdecimal() for char in word.text)
+        for word in words
+    )
+
+
+def _error(rule: str, message: str, lines: Iterable[int] = ()) -> Check:
+    return Check(rule=rule, severity=Severity.ERROR, lines=list(lines), message=message)
