@@ -14,6 +14,8 @@ _Place = Annotated[int, Meta(ge=0, le=10**6)]
 _Share = Annotated[float, Meta(ge=0, le=1)]
 Box = tuple[float, float, float, float]
 
+MOST_CELLS = 2_000_000  # of all tables of a file, the empty ones counted
+
 
 class Word(msgspec.Struct, frozen=True, gc=False):
     """A word anywhere on the page, in a table or not."""
@@ -70,6 +72,8 @@ def problem(pages: list[Page]) -> str | None:
     numbers = [page.number for page in pages]
     if len(set(numbers)) < len(numbers):
         return "a page number stands twice"
+    if sum(table.rows * table.columns for page in pages for table in page.tables) > MOST_CELLS:
+        return f"its tables have room for more than {MOST_CELLS} cells"
     for page in pages:
         for index, table in enumerate(page.tables):
             found = _table_problem(table)

@@ -16,6 +16,7 @@ from armka.osv.grid import Cell, Grid, Merge, Row, Style, Unsure, Value
 from armka.osv.header import is_header_row
 from armka.osv.lines import TextLine
 from armka.osv.pages import Page, Table, TableCell
+from armka.osv.reports import announced
 from armka.osv.wording import plain
 
 _HEADER_ROWS = 6  # a header printed again ends within so many rows
@@ -144,7 +145,7 @@ class _Laying:
         header = next((r for r, cells in rows[:_HEADER_ROWS] if _is_header(cells)), None)
         if header is None and any(_is_header(cells) for _, cells in rows[_HEADER_ROWS:]):
             header = 0  # lines of text above the header, in the table's own cells
-        if not self._columns or (header is not None and self._total_seen):
+        if not self._columns or (header is not None and self._is_announced()):
             self._headline()
             self._total_seen = False
             if header is not None:
@@ -157,6 +158,11 @@ class _Laying:
         if rows and _numbers_columns(rows[0][1]):
             rows = rows[1:]
         self._add(page, rows, self._matched(page, table))
+
+    def _is_announced(self) -> bool:
+        """Whether another report begins: a total above, and a title since."""
+        texts = (text for _, line in self._pending for text in line.texts)
+        return self._total_seen and any(announced(text) is not None for text in texts)
 
     def _matched(self, page: Page, table: Table) -> list[int]:
         """Which column of the first table each of this table's columns is: the one over it."""
@@ -307,11 +313,16 @@ def _spans(page: Page, table: Table) -> list[tuple[float, float]]:
 
 
 def _nearest(span: tuple[float, float], columns: list[tuple[float, float]]) -> int:
-    """The column that a span has most in common with; one past the last, if with none."""
+    """The first column that a span mostly covers, else the one that it has most in common with;
+    one past the last, if it has nothing in common with any.
+    """
 
     def shared(index: int) -> float:
         return min(span[1], columns[index][1]) - max(span[0], columns[index][0])
 
+    for index, (left, right) in enumerate(columns):
+        if shared(index) > max(_MOSTLY * (right - left), 0.0):
+            return index
     best = max(range(len(columns)), key=shared)
     return best if shared(best) > 0 else len(columns)
 

@@ -117,7 +117,7 @@ def _has_unsure_code(line: Line, laid: Paper, gate: Gate) -> bool:
     low = cell.confidence is not None and cell.confidence < gate.min_confidence
     parsed = accounts.parse(cell.text)
     named = parsed is not None and parsed.name[:1].isdecimal()
-    return low or (named and _SPLIT_CODE.match(cell.text.strip()) is not None)
+    return low or (named and _SPLIT_CODE.search(cell.text) is not None)
 
 
 def _nobody_knows(line: Line, laid: Paper) -> bool:
