@@ -81,11 +81,10 @@ class OverHttp:
 
     def __init__(self, settings: ScanningSettings, max_answer_bytes: int) -> None:
         self._max_answer_bytes = max_answer_bytes
-        token = settings.token.get_secret_value()
         verify = ssl.create_default_context(cafile=settings.ca_file)
         self._http = httpx.AsyncClient(
-            base_url=settings.url.rstrip("/") + "/v1/documents",
-            headers={"Authorization": f"Bearer {token}"} if token else {},
+            base_url=settings.url.rstrip("/") + "/v1/",
+            headers=_headers(settings),
             timeout=httpx.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS),
             verify=verify,
             trust_env=False,  # neither a proxy nor another's credentials
@@ -103,7 +102,7 @@ class OverHttp:
         with submission.path.open("rb") as file:
             request = self._http.build_request(
                 "POST",
-                "",
+                "documents",
                 params={"name": submission.name, "deadline": submission.deadline.isoformat()},
                 content=_chunks(file),
                 headers={
@@ -125,7 +124,7 @@ class OverHttp:
         """Wait for the document's end, `seconds` at most, and say how far it is. Raises Gone."""
         request = self._http.build_request(
             "GET",
-            f"/{document}",
+            f"documents/{document}",
             params={"wait": f"{seconds:g}"},
             timeout=httpx.Timeout(_SILENCE_SECONDS + seconds, connect=_CONNECT_SECONDS),
         )
@@ -140,7 +139,7 @@ class OverHttp:
 
     async def fetch(self, document: str, answer: Path) -> None:
         """Write what was read into a file, as it comes. Raises Gone."""
-        request = self._http.build_request("GET", f"/{document}/result")
+        request = self._http.build_request("GET", f"documents/{document}/result")
         async with self._sent(request) as response:
             if not response.is_success:
                 raise Gone if response.status_code in _GONE else _trouble(response)
@@ -149,7 +148,7 @@ class OverHttp:
 
     async def _copy(self, response: httpx.Response, file: BinaryIO) -> None:
         size = 0
-        async for chunk in response.aiter_bytes(_CHUNK_BYTES):
+        async for chunk in response.aiter_raw():
             room = self._max_answer_bytes - size
             await asyncio.to_thread(file.write, chunk[:room])
             size += len(chunk)
@@ -158,7 +157,9 @@ class OverHttp:
 
     async def cancel(self, document: str) -> None:
         """Say that nobody waits for the document any more."""
-        request = self._http.build_request("DELETE", f"/{document}", timeout=_CANCEL_SECONDS)
+        request = self._http.build_request(
+            "DELETE", f"documents/{document}", timeout=_CANCEL_SECONDS
+        )
         response, _ = await self._small(request)
         if not response.is_success and response.status_code not in _GONE:
             raise _trouble(response)
@@ -167,7 +168,7 @@ class OverHttp:
         """Send a request whose answer is small."""
         body = b""
         async with self._sent(request) as response:
-            async for chunk in response.aiter_bytes():
+            async for chunk in response.aiter_raw():
                 body += chunk
                 if len(body) > _SMALL_BYTES:
                     raise NotAsAgreed(f"over {_SMALL_BYTES} bytes where few were expected", body)
@@ -183,6 +184,13 @@ class OverHttp:
                 await response.aclose()
         except httpx.HTTPError as error:
             raise Unavailable(f"{type(error).__name__}: {error}") from error
+
+
+def _headers(settings: ScanningSettings) -> dict[str, str]:
+    """Answers come as they are: nothing is unpacked here, and the bytes that came are kept."""
+    token = settings.token.get_secret_value()
+    headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    return headers | ({"Authorization": f"Bearer {token}"} if token else {})
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
