@@ -55,11 +55,8 @@ def money(hundredths: int) -> str:
 
 
 def _pages(ledger: Ledger, paper: Paper) -> list[dict[str, Any]]:
-    body = [
-        (account.code, account.name, account.values)
-        for account in (*ledger.accounts, ("Итого", "", ledger.total), *ledger.off_balance)
-        if not isinstance(account, tuple)
-    ]
+    accounts = (*ledger.accounts, *ledger.off_balance)
+    body = [(account.code, account.name, account.values) for account in accounts]
     body.insert(len(ledger.accounts), ("Итого", "", ledger.total))
     size = paper.rows_a_page
     chunks = [body[start : start + size] for start in range(0, len(body), size)]

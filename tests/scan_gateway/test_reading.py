@@ -3,6 +3,7 @@
 import json
 from decimal import Decimal
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -253,7 +254,7 @@ def test_columns_are_matched_by_where_they_stand(tmp_path, ledger):
     made = answer(ledger, Paper(rows_a_page=40, header_again=False))
     table = made["pages"][1]["tables"][0]
     table["columns"] = 7
-    cells = []
+    cells: list[dict[str, Any]] = []
     for cell in table["cells"]:
         if cell["column"] == 1:
             before = cells[-1]
