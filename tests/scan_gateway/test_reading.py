@@ -168,13 +168,43 @@ def test_an_empty_cell_that_may_hold_something_is_not_empty(tmp_path, ledger):
     assert (line.values[2], line.unknown[0].raw) == (None, "")
 
 
-@pytest.mark.parametrize("dpi", [150, None])
-def test_a_coarse_page_goes_to_an_analyst_whatever_its_sums_say(tmp_path, ledger, dpi):
-    paper = Paper(source="ocr", confidence=0.99, dpi=dpi)
-    (document,) = read(tmp_path, answer(ledger, paper)).documents
+@pytest.mark.parametrize(("dpi", "shrunk"), [(150, 1), (300, 2.5), (None, 2.5)])
+def test_a_coarse_page_goes_to_an_analyst_whatever_its_sums_say(tmp_path, ledger, dpi, shrunk):
+    """Whatever resolution is claimed: no more than an A4 sheet of so many pixels has."""
+    made = answer(ledger, Paper(source="ocr", confidence=0.99, dpi=dpi))
+    for it in (made["pages"][0], *made["pages"][0]["words"], *made["pages"][0]["tables"]):
+        shrink(it, shrunk)
+    for cell in made["pages"][0]["tables"][0]["cells"]:
+        shrink(cell, shrunk)
+    (document,) = read(tmp_path, made).documents
     assert lines(document) == truth(ledger)
     assert errors(document) == ["R11"]
     assert "Разрешение ниже 200" in document.checks[0].message
+
+
+def shrink(it, by):
+    if "box" in it:
+        it["box"] = [side / by for side in it["box"]]
+    if "width" in it:
+        it.update(width=int(it["width"] / by), height=int(it["height"] / by))
+
+
+def test_labels_that_came_out_smudged_are_understood(tmp_path, ledger):
+    smudged = {
+        "Обороты за период": "О55ззты за период",
+        "Наименование счета": "Наимен=ание счета",
+        "Кредит": "Кредпт",
+        "Дебет": "Дебег",
+        "Счет": "Счет",
+        "Итого": "Итоrо",
+    }
+
+    made = answer(ledger, SURE)
+    for cell in made["pages"][0]["tables"][0]["cells"]:
+        cell["text"] = smudged.get(cell["text"], cell["text"])
+    (document,) = read(tmp_path, made).documents
+    assert (lines(document), total(document)) == (truth(ledger), texts(ledger.total))
+    assert document.checks == []
 
 
 def test_a_text_layer_has_no_resolution_to_speak_of(tmp_path, ledger):

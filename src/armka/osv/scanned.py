@@ -17,6 +17,8 @@ from armka.osv.trial_balance import Reading
 _ROW = re.compile(r"(?<![\w«])([Сс]трок[аеиу]) (\d+)")
 _SPLIT_CODE = re.compile(r"\d\s*,\s*\d|\d\s+\d")
 _MOST_NAMED = 20
+_LONG_SIDE_INCHES = 11.69  # of A4
+_NEARLY = 0.98
 
 
 def read(pages: list[Page], gate: Gate) -> Reading:
@@ -137,9 +139,9 @@ def _of_pages(laid: Paper, gate: Gate) -> Iterator[Check]:
     """What may be wrong with the pages themselves, told once for the file."""
     for doubt in laid.doubts:
         yield _error("R11", f"Страница {doubt.page}, {doubt.reason}")
-    coarse = [page for page in laid.recognised if page.dpi is None or page.dpi < gate.min_dpi]
+    coarse = [page for page in laid.recognised if _resolution(page) < _NEARLY * gate.min_dpi]
     if coarse:
-        named = ", ".join(_resolution(page) for page in coarse[:_MOST_NAMED])
+        named = ", ".join(f"{it.number} ({_resolution(it):.0f})" for it in coarse[:_MOST_NAMED])
         text = (
             f"Разрешение ниже {gate.min_dpi:g} точек на дюйм, арифметика ловит не все ошибки "
             f"распознавания: сверьте суммы. Страницы: {named}"
@@ -150,8 +152,12 @@ def _of_pages(laid: Paper, gate: Gate) -> Iterator[Check]:
         yield _error("R13", text)
 
 
-def _resolution(page: Page) -> str:
-    return f"{page.number} ({'неизвестно' if page.dpi is None else f'{page.dpi:g}'})"
+def _resolution(page: Page) -> float:
+    """Dots per inch: what the picture says of itself, and no more than an A4 sheet of its pixels
+    has. Of a crop that is too little, and so it errs towards the analyst.
+    """
+    of_a_sheet = max(page.width, page.height) / _LONG_SIDE_INCHES
+    return of_a_sheet if page.dpi is None else min(page.dpi, of_a_sheet)
 
 
 def _has_unsure_figure(words: list[Word], gate: Gate) -> bool:
