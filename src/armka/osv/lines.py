@@ -55,11 +55,12 @@ def offsets(page: Page, table: Table) -> list[float]:
 
 def offset(page: Page, cell: TableCell) -> float | None:
     """How far the text of a cell stands off its left edge, in page widths; None: nobody knows."""
-    lefts = [word.box[0] for word in _words_within(page, cell.box)]
+    lefts = [word.box[0] for word in words_within(page, cell.box)]
     return (min(lefts) - cell.box[0]) / page.width if lefts else None
 
 
-def _words_within(page: Page, box: Box) -> list[Word]:
+def words_within(page: Page, box: Box) -> list[Word]:
+    """The words whose centre is in a box."""
     return [word for word in page.words if _within(word, box)]
 
 

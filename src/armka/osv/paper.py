@@ -141,7 +141,7 @@ class _Laying:
         self._pending += [(page, line) for line in outside]
 
     def _table(self, page: Page, table: Table) -> None:
-        rows = _rows_of(table, mend=page.source == "ocr")
+        rows = _rows_of(smudged.mended(table) if page.source == "ocr" else table)
         header = next((r for r, cells in rows[:_HEADER_ROWS] if _is_header(cells)), None)
         if header is None and any(_is_header(cells) for _, cells in rows[_HEADER_ROWS:]):
             header = 0  # lines of text above the header, in the table's own cells
@@ -270,13 +270,10 @@ def _in_reading_order(tables: list[Table]) -> Iterator[Table]:
         rest = rest[len(beside) :]
 
 
-def _rows_of(table: Table, *, mend: bool) -> list[tuple[int, list[TableCell]]]:
-    header = smudged.header_rows(table) if mend else 0
+def _rows_of(table: Table) -> list[tuple[int, list[TableCell]]]:
     rows: dict[int, list[TableCell]] = {}
     for cell in sorted(table.cells, key=lambda cell: (cell.row, cell.column)):
-        text = smudged.mended(cell, header) if mend else cell.text
-        read = cell if text == cell.text else msgspec.structs.replace(cell, text=text)
-        rows.setdefault(cell.row, []).append(read)
+        rows.setdefault(cell.row, []).append(cell)
     return list(rows.items())
 
 

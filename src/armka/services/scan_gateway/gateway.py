@@ -28,7 +28,7 @@ from armka.services.scan_gateway.scanning import (
     TurnedDown,
     Unavailable,
 )
-from armka.services.scan_gateway.settings import GatewaySettings, ScanningSettings
+from armka.services.scan_gateway.settings import GatewaySettings, ScanningClientSettings
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ _FAREWELL_SECONDS = 2.0
 async def gateway() -> AsyncIterator["Gateway"]:
     """The gateway, set up by the environment; raises pydantic's ValidationError."""
     settings = GatewaySettings()
-    async with OverHttp(ScanningSettings(), settings.max_answer_bytes) as system:
+    async with OverHttp(ScanningClientSettings(), settings.max_answer_bytes) as system:
         yield Gateway(system, settings)
 
 

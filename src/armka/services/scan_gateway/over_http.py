@@ -24,7 +24,7 @@ from armka.services.scan_gateway.scanning import (
     TurnedDown,
     Unavailable,
 )
-from armka.services.scan_gateway.settings import ScanningSettings
+from armka.services.scan_gateway.settings import ScanningClientSettings
 
 _CONTENT_TYPES = {
     FileType.PDF: "application/pdf",
@@ -33,6 +33,7 @@ _CONTENT_TYPES = {
 }
 _DOCUMENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,127}\Z")
 _CHUNK_BYTES = 256 * 1024
+_NAME_CHARACTERS = 200
 # Every answer but the result is small, and is read by this process.
 _SMALL_BYTES = 64 * 1024
 _CONNECT_SECONDS = 5.0
@@ -79,7 +80,7 @@ class _Problem(msgspec.Struct, frozen=True):
 class OverHttp:
     """A client of ИС Сканирование; entered, it holds its connections."""
 
-    def __init__(self, settings: ScanningSettings, max_answer_bytes: int) -> None:
+    def __init__(self, settings: ScanningClientSettings, max_answer_bytes: int) -> None:
         self._max_answer_bytes = max_answer_bytes
         verify = ssl.create_default_context(cafile=settings.ca_file)
         self._http = httpx.AsyncClient(
@@ -103,7 +104,10 @@ class OverHttp:
             request = self._http.build_request(
                 "POST",
                 "documents",
-                params={"name": submission.name, "deadline": submission.deadline.isoformat()},
+                params={
+                    "name": submission.name[:_NAME_CHARACTERS],
+                    "deadline": submission.deadline.isoformat(),
+                },
                 content=_chunks(file),
                 headers={
                     "Content-Type": _CONTENT_TYPES[submission.file_type],
@@ -186,7 +190,7 @@ class OverHttp:
             raise Unavailable(f"{type(error).__name__}: {error}") from error
 
 
-def _headers(settings: ScanningSettings) -> dict[str, str]:
+def _headers(settings: ScanningClientSettings) -> dict[str, str]:
     """Answers come as they are: nothing is unpacked here, and the bytes that came are kept."""
     token = settings.token.get_secret_value()
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}

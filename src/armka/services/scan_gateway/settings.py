@@ -9,7 +9,7 @@ _MEBIBYTE = 1024 * 1024
 _READING = "SCAN_GATEWAY_"
 
 
-class ScanningSettings(BaseSettings):
+class ScanningClientSettings(BaseSettings):
     """Read from the environment; empty variables count as unset."""
 
     model_config = SettingsConfigDict(
