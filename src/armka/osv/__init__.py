@@ -21,7 +21,7 @@ exception what the grid is instead.
 Documents that were read off images:
 
 - `pages`   - what a scanning system hands over: words, and tables of cells, with their boxes
-- `lines`   - lines of text out of words, and how far labels are indented
+- `lines`   - words by where they stand: lines of text, what is in a cell
 - `misread` - texts that were meant as amounts, and what they may mean
 - `smudged` - labels that an engine did not read quite right
 - `paper`   - pages to one grid: tables that go on over pages, titles, what is unsure

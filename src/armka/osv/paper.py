@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from armka.osv import accounts, lines, misread, smudged
+from armka.osv import accounts, misread, smudged
 from armka.osv.amounts import of_text
 from armka.osv.grid import Cell, Grid, Merge, Row, Style, Unsure, Value
 from armka.osv.header import is_header_row
-from armka.osv.lines import TextLine
+from armka.osv.lines import PageWords, TextLine
 from armka.osv.pages import Page, Table, TableCell
 from armka.osv.reports import announced
 from armka.osv.wording import plain
@@ -40,6 +40,7 @@ class Place(msgspec.Struct, frozen=True):
     """Where a row of the grid stood: its page, its row in the table there, its cells by column."""
 
     page: Page
+    words: PageWords
     row: int
     cells: dict[int, TableCell]
 
@@ -67,9 +68,10 @@ class Paper(msgspec.Struct):
 def lay_out(pages: list[Page], gate: Gate) -> Paper:
     """Put pages together, in the order of their numbers."""
     ordered = sorted(pages, key=lambda page: page.number)
-    laying = _Laying(gate, _shows_kopecks(ordered), _indents(ordered))
-    for page in ordered:
-        laying.page(page)
+    words = [PageWords(page) for page in ordered]
+    laying = _Laying(gate, _shows_kopecks(ordered), _indents(ordered, words))
+    for page, its_words in zip(ordered, words, strict=True):
+        laying.page(page, its_words)
     return laying.paper(_name(ordered))
 
 
@@ -90,10 +92,13 @@ def _shows_kopecks(pages: list[Page]) -> bool:
     return sum(map(misread.has_two_decimals, texts)) > _MOSTLY * len(texts)
 
 
-def _indents(pages: list[Page]) -> list[float]:
+def _indents(pages: list[Page], words: list[PageWords]) -> list[float]:
     """How far the labels of all tables stand off the left edge of their column, step by step."""
     offsets = sorted(
-        offset for page in pages for table in page.tables for offset in lines.offsets(page, table)
+        offset
+        for page, its_words in zip(pages, words, strict=True)
+        for table in page.tables
+        for offset in its_words.offsets(table)
     )
     steps: list[float] = []
     last = -1.0
@@ -128,19 +133,19 @@ class _Laying:
         grid = Grid(name, self._rows, styles, self._merges)
         return Paper(grid, self._places, self._headlines, self._recognised, self._doubts)
 
-    def page(self, page: Page) -> None:
+    def page(self, page: Page, words: PageWords) -> None:
         """Lay out a page's tables and what stands between them, downward."""
         if page.source == "ocr" and page.tables:
             self._recognised.append(page)
-        outside = lines.outside_tables(page)
+        outside = words.outside_tables()
         for table in _in_reading_order(page.tables):
             middle = (table.box[1] + table.box[3]) / 2
             self._pending += [(page, line) for line in outside if line.bottom <= middle]
             outside = [line for line in outside if line.bottom > middle]
-            self._table(page, table)
+            self._table(page, words, table)
         self._pending += [(page, line) for line in outside]
 
-    def _table(self, page: Page, table: Table) -> None:
+    def _table(self, page: Page, words: PageWords, table: Table) -> None:
         rows = _rows_of(smudged.mended(table) if page.source == "ocr" else table)
         header = next((r for r, cells in rows[:_HEADER_ROWS] if _is_header(cells)), None)
         if header is None and any(_is_header(cells) for _, cells in rows[_HEADER_ROWS:]):
@@ -150,14 +155,14 @@ class _Laying:
             self._total_seen = False
             if header is not None:
                 self._columns = _spans(page, table)
-            self._add(page, rows, list(range(table.columns)))
+            self._add(page, words, rows, list(range(table.columns)))
             return
         self._leave_out()
         if header is not None:
             rows = [(r, cells) for r, cells in rows if r > header]
         if rows and _numbers_columns(rows[0][1]):
             rows = rows[1:]
-        self._add(page, rows, self._matched(page, table))
+        self._add(page, words, rows, self._matched(page, table))
 
     def _is_announced(self) -> bool:
         """Whether another report begins: a total above, and a title since."""
@@ -171,10 +176,16 @@ class _Laying:
             return list(range(table.columns))  # it stands elsewhere, as in a book of two columns
         return matched
 
-    def _add(self, page: Page, rows: list[tuple[int, list[TableCell]]], columns: list[int]) -> None:
+    def _add(
+        self,
+        page: Page,
+        words: PageWords,
+        rows: list[tuple[int, list[TableCell]]],
+        columns: list[int],
+    ) -> None:
         aside = self._without_label(page, rows)
         for r, cells in rows:
-            place = Place(page, r + 1, _placed(cells, columns))
+            place = Place(page, words, r + 1, _placed(cells, columns))
             if len(self._columns) in place.cells and _is_money(place.cells[len(self._columns)]):
                 reason = f"строка {r + 1}: сумма стоит вне колонок таблицы"
                 self._doubts.append(Doubt(page.number, reason))
@@ -183,14 +194,14 @@ class _Laying:
                 reason = f"строка {r + 1}: суммы есть, а счет не прочитан ({said})"
                 self._doubts.append(Doubt(page.number, reason))
                 continue
-            self._row(page, place, columns)
+            self._row(place, columns)
             if any(_TOTAL.match(plain(cell.text)) for cell in cells[:2]):
                 self._total_seen = True
         self._next += 1
 
-    def _row(self, page: Page, place: Place, columns: list[int]) -> None:
+    def _row(self, place: Place, columns: list[int]) -> None:
         number, self._next = self._next, self._next + 1
-        found = (self._cell(page, column, cell) for column, cell in sorted(place.cells.items()))
+        found = (self._cell(place, column, cell) for column, cell in sorted(place.cells.items()))
         cells = [cell for cell in found if cell is not None]
         if cells:
             self._rows.append(Row(number, cells))
@@ -201,14 +212,14 @@ class _Laying:
             if (cell.row_span, last) != (1, first) and last >= first:
                 self._merges.append(Merge(number, number + cell.row_span - 1, first, last))
 
-    def _cell(self, page: Page, column: int, cell: TableCell) -> Cell | None:
+    def _cell(self, place: Place, column: int, cell: TableCell) -> Cell | None:
         text = cell.text.strip()
         value: Value = text
-        if column and self._is_unsure(page, cell):
+        if column and self._is_unsure(place.page, cell):
             value = Unsure(text, self._meant(cell))
         elif not text:
             return None
-        return column, value, 0 if column else self._indent(page, cell)
+        return column, value, 0 if column else self._indent(place, cell)
 
     def _is_unsure(self, page: Page, cell: TableCell) -> bool:
         low = cell.confidence is not None and cell.confidence < self._gate.min_confidence
@@ -225,8 +236,8 @@ class _Laying:
         found = (misread.meant(text, kopecks=self._kopecks) for text in texts)
         return next((amount for amount in found if amount is not None), None)
 
-    def _indent(self, page: Page, cell: TableCell) -> int:
-        offset = lines.offset(page, cell)
+    def _indent(self, place: Place, cell: TableCell) -> int:
+        offset = place.words.offset(cell)
         return max(sum(step <= offset for step in self._indents) - 1, 0) if offset else 0
 
     def _without_label(self, page: Page, rows: list[tuple[int, list[TableCell]]]) -> set[int]:

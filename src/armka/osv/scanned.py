@@ -9,7 +9,7 @@ import msgspec
 
 from armka.contract.result import Check, Document, DocumentSource, Line
 from armka.contract.vocabulary import Severity
-from armka.osv import accounts, lines, paper, trial_balance
+from armka.osv import accounts, paper, trial_balance
 from armka.osv.pages import Page, TableCell, Word
 from armka.osv.paper import Gate, Paper, Place
 from armka.osv.trial_balance import Reading
@@ -116,19 +116,19 @@ def _has_unsure_code(line: Line, laid: Paper, gate: Gate) -> bool:
     cell = next((cell for cell in cells if accounts.parse(cell.text)), None)
     if cell is None:
         return False
-    confidence = _confidence_of_code(place.page, cell)
+    confidence = _confidence_of_code(place, cell)
     low = confidence is not None and confidence < gate.min_confidence
     parsed = accounts.parse(cell.text)
     named = parsed is not None and parsed.name[:1].isdecimal()
     return low or (named and _SPLIT_CODE.search(cell.text) is not None)
 
 
-def _confidence_of_code(page: Page, cell: TableCell) -> float | None:
+def _confidence_of_code(place: Place, cell: TableCell) -> float | None:
     """Where one cell holds code and name, the first word is the code, and its own is known."""
     parsed = accounts.parse(cell.text)
     if parsed is None or not parsed.name:
         return cell.confidence
-    words = lines.words_within(page, cell.box)
+    words = place.words.within(cell.box)
     starts = [word for word in words if cell.text.strip().startswith(word.text)]
     return starts[0].confidence if len(starts) == 1 else cell.confidence
 
