@@ -4,7 +4,19 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import core, doctor, files, jobs, service, upload
+from armka.cli import (
+    audit,
+    conform,
+    core,
+    doctor,
+    files,
+    jobs,
+    nats_setup,
+    service,
+    tokens,
+    upload,
+    users,
+)
 
 app = typer.Typer(
     name="armka",
@@ -51,8 +63,14 @@ app.command("core")(core.core)
 app.command("migrate")(core.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("service")(service.service)
+app.command("nats-setup")(nats_setup.nats_setup)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(conform.app, name="conform")
+app.add_typer(users.app, name="users")
+app.add_typer(tokens.app, name="tokens")
+app.command("audit")(audit.audit)
+app.command("whoami")(audit.whoami)
 _add("stack")
 _add("demo")
