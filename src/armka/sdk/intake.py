@@ -181,7 +181,7 @@ class Intake:
         # The core shall hear of the beginning before it hears of the end.
         await asyncio.wait({job.acked}, timeout=max(deadline - time.time(), 0))
         job.acked.cancel()
-        result = self._replies.result(job.request, work.verdict, work.metrics)
+        result = self._replies.result(job.request, work.verdict, work.metrics, work.raw_s3_key)
         await self._deliver(result, job.request.job, until=deadline)
         for incoming in job.incoming:
             await self._settle(incoming)

@@ -54,7 +54,10 @@ async def serve(
     """
     async with contextlib.AsyncExitStack() as stack:
         folder = stack.enter_context(private_folder())
-        children = await stack.enter_async_context(Children(service.handler, service_settings))
+        outside = await stack.enter_async_context(service.outside()) if service.outside else None
+        children = await stack.enter_async_context(
+            Children(service.handler, service_settings, service.handler_sees)
+        )
         connection = await stack.enter_async_context(
             connected(nats_settings, name=service.name, role=service.name, secrets=secrets)
         )
@@ -71,7 +74,7 @@ async def serve(
             Replies(service.info, subjects.result),
             acks,
             Deliverer(connection, pause_seconds=service_settings.repeat_seconds),
-            Workshop(service, children, object_settings, service_settings, folder),
+            Workshop(service, children, object_settings, service_settings, folder, outside),
         )
         stack.push_async_callback(intake.abandon)
         log.info("service started", name=service.name, version=service.version)
