@@ -15,6 +15,7 @@ from armka.core.identity.settings import IdentitySettings
 from armka.core.settings import ExchangeSettings, Settings
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
+from armka.secrets.settings import OpenBaoSettings
 
 ADDRESS = "http://127.0.0.1:8080"
 
@@ -28,6 +29,7 @@ def settings(dsn: str, **identity: Any) -> Settings:
         DatabaseSettings.model_validate({"DATABASE_URL": dsn}),
         NatsSettings.model_validate({"NATS_URL": "nats://127.0.0.1:1"}),
         ObjectSettings.model_validate(objects),
+        OpenBaoSettings(),
         IdentitySettings.model_validate(identity),
         ConsoleSettings(),
     )

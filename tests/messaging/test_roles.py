@@ -38,6 +38,8 @@ SUBJECTS = (
     "recognition.other",
 )
 
+ADVISORY = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.RECOGNITION.arm-core-results"
+
 # Everything that somebody might try to publish to, and the patterns to listen to.
 PUBLISHED = (
     *SUBJECTS,
@@ -61,7 +63,8 @@ HEARD = (
     *((subject, queue) for subject in SUBJECTS for queue in CONSUMERS),
     *((f"_INBOX.{role}.>", "") for role in ROLES),
     *((pattern, "") for pattern in (">", "files.>", "recognition.>", "_INBOX.>", "$JS.>")),
-    ("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.RECOGNITION.arm-core-results", ""),
+    (ADVISORY, ""),
+    (ADVISORY, "arm-core-results"),
     ("$SYS.>", ""),
 )
 
@@ -94,8 +97,7 @@ def may_subscribe(role: str, subject: str, queue: str) -> bool:
     if role == "operator":
         return queue in {"", *CONSUMERS} and subject in set(SUBJECTS[:4]) | set(RESULTS)
     if role == "core":
-        is_advisory = subject.startswith("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES")
-        return is_advisory or (subject in RESULTS and queue == "arm-core-results")
+        return subject in {*RESULTS, ADVISORY} and queue == "arm-core-results"
     return subject in REQUESTS[role] and queue == role
 
 

