@@ -73,7 +73,7 @@ def _sdk_speaks(transport: Transport) -> bool:
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("transport", filter(_sdk_speaks, Transport))
+@pytest.mark.parametrize("transport", [it for it in Transport if _sdk_speaks(it)])
 async def test_tabular_parser_conforms(ask, transport: Transport) -> None:
     """With a sample of each format, on every transport that the SDK speaks."""
     samples = [
