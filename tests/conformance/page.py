@@ -15,7 +15,9 @@ HEAD = """\
 
 What the exchange promises ([requirements](../requirements.md)), as checks that see only the tables,
 the subjects and S3. They live in `src/armka/conformance` and run against any core;
-`tests/conformance` runs them against ours, on real servers. Change this page in the code, then run
+`tests/conformance` runs them against ours, on real servers, and `armka conform core --database …
+--nats … --s3 …` against the one that you name (`--setting NAME=VALUE` tells it how that core is set,
+`--api` and `--superuser` what else may be done with it; what does not apply is told with its reason). Change this page in the code, then run
 `make reference`.
 
 A check that nothing can fail is no check. So each is pointed at a **mutant**: the same core with
