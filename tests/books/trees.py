@@ -3,7 +3,7 @@ subconto, periods and currencies are printed from.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 
 Six = tuple[int, int, int, int, int, int]
@@ -130,8 +130,3 @@ def correspondents(random: Random, node: Node, codes: list[str]) -> None:
         chosen = sorted(random.sample(codes, 3))
         shares = _shares(random, whole, 3)
         node.parts[side].update({c: s for c, s in zip(chosen, shares, strict=True) if s})
-
-
-def as_account(node: Node, code: str, name: str = "") -> Node:
-    """The node as an account's line."""
-    return replace(node, kind="account", account=code, name=name)

@@ -22,4 +22,13 @@ exception what the grid is instead.
 - `families`      - which layout family a table is of
 - `provenance`    - where each value stood and how it was written
 - `trial_balance` - all of it together
+
+Documents that were read off images:
+
+- `pages`   - what a scanning system hands over: words, and tables of cells, with their boxes
+- `lines`   - words by where they stand: lines of text, what is in a cell
+- `misread` - texts that were meant as amounts, and what they may mean
+- `smudged` - labels that an engine did not read quite right
+- `paper`   - pages to one grid: tables that go on over pages, titles, what is unsure
+- `scanned` - all of it together: each value with its page, box and confidence
 """

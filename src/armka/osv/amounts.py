@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 import msgspec
 
-from armka.osv.grid import CellError, Style, Value, raw_text
+from armka.osv.grid import CellError, Style, Unsure, Value, raw_text
 from armka.osv.number_format import Shows, understand
 
 DECIMALS = 6
@@ -90,6 +90,8 @@ def _digits(style: Style, kopeck: int) -> int | None:
 def _other(value: Value, places: int | None) -> Amount:
     if isinstance(value, CellError | bool):
         return Unreadable(str(value)[:RAW])
+    if isinstance(value, Unsure):
+        return Unreadable(value[:RAW], value.suggested)
     if isinstance(value, str):
         return of_text(value)
     return Unreadable(raw_text(value)) if places is None else _number(value, places)

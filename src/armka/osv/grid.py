@@ -3,6 +3,7 @@ alone, and where it stands, on a sheet or on pages.
 """
 
 from decimal import Decimal
+from typing import Self
 
 import msgspec
 
@@ -13,6 +14,22 @@ class CellError(str):
     """
 
     __slots__ = ()
+
+
+class Unsure(str):
+    """A text that was read off an image, and not surely: it is no amount, whatever it says.
+
+    `suggested` is what it may mean, in the unit of `armka.osv.amounts`.
+    """
+
+    __slots__ = ("suggested",)
+    suggested: int | None
+
+    def __new__(cls, text: str, suggested: int | None) -> Self:
+        """Keep the text with what it may mean."""
+        made = super().__new__(cls, text)
+        made.suggested = suggested
+        return made
 
 
 # A number is a float where its stored digits survive that, else a Decimal; a date is the number it

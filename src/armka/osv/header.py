@@ -11,7 +11,7 @@ from itertools import pairwise
 import msgspec
 
 from armka.osv import accounts
-from armka.osv.grid import Grid, Merge, Row
+from armka.osv.grid import Grid, Row
 from armka.osv.labels import MAIN, Amount, Band, Measure, Stub, amount, stub
 from armka.osv.labels_above import HeaderRows, rows_of, shown_code
 from armka.osv.reports import NotTrialBalance
@@ -298,8 +298,3 @@ def _correspondents(grid: Grid, found: HeaderRows, columns: list[int | None]) ->
             if between and code is not None and accounts.parse(code):
                 parts[column] = 0 if column < credit else 1
     return parts
-
-
-def merges_by_column(merges: list[Merge], row: int) -> dict[int, int]:
-    """Where the merged ranges that begin in a row end."""
-    return {m.first_column: m.last_column for m in merges if m.first_row == row}

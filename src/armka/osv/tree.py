@@ -94,20 +94,34 @@ def _parent(
     open_lines: list[tuple[int, Entry]],
     by_code: dict[str, Entry],
 ) -> int | None:
-    if not depth and entry.kind is LineKind.ACCOUNT and "." not in (entry.account or ""):
-        return None
+    if entry.kind is LineKind.ACCOUNT and entry.account is not None:
+        return _of_account(body, entry, entry.account, depth, open_lines, by_code)
+    if entry.account is not None and entry.account in by_code:
+        return by_code[entry.account].n
     above = next((line for own, line in reversed(open_lines) if own < depth), None)
-    if entry.kind is not LineKind.ACCOUNT or entry.account is None:
-        if entry.account is not None and entry.account in by_code:
-            return by_code[entry.account].n
-        if above is None and body.roots and entry.kind in _NESTED:
-            return _root(body, by_code)
-        return above.n if above else None
-    for code in accounts.ancestors(entry.account, body.plan):
-        if code in by_code and by_code[code].key == entry.key:
-            return by_code[code].n
+    if above is None and body.roots and entry.kind in _NESTED:
+        return _root(body, by_code)
+    return above.n if above else None
+
+
+def _of_account(
+    body: Body,
+    entry: Entry,
+    code: str,
+    depth: int,
+    open_lines: list[tuple[int, Entry]],
+    by_code: dict[str, Entry],
+) -> int | None:
+    """The account above by its code, else the КФО, section or the like that it stands under."""
+    if "." in code:
+        for other in accounts.ancestors(code, body.plan):
+            above = by_code.get(other)
+            if above is not None and above.key == entry.key:
+                return above.n
+    if not depth:
+        return None
     groups = (line for own, line in reversed(open_lines) if own < depth)
-    return next((g.n for g in groups if g.kind is not LineKind.ACCOUNT), None)
+    return next((group.n for group in groups if group.kind is not LineKind.ACCOUNT), None)
 
 
 def _root(body: Body, by_code: dict[str, Entry]) -> int | None:

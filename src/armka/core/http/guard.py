@@ -148,6 +148,11 @@ class _Asked:
         return cookies(self.headers).get(cookie_name(self._our_origin))
 
     @property
+    def is_a_person_at_the_door(self) -> bool:
+        """Whether a browser asks for the bare address: its reader wants the console."""
+        return self.path == "/" and "text/html" in self.headers.get("accept", "")
+
+    @property
     def _our_origin(self) -> str:
         host = self.headers.get("host", "")
         return origin_of(self.scope["scheme"], host, self._origin)
@@ -206,7 +211,7 @@ def cookies(headers: Headers) -> dict[str, str]:
 
 
 def _unknown(asked: _Asked) -> Response:
-    if asked.path.startswith(_PAGES):
+    if asked.path.startswith(_PAGES) or asked.is_a_person_at_the_door:
         if asked.headers.get("hx-request") is not None:
             # A piece of a page cannot show the sign-in; the page itself must go there.
             return Response(status_code=401, headers={"HX-Redirect": SIGN_IN})

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from armka.contract.subjects import CORE_RESULTS, Subjects
 from armka.contract.vocabulary import Pipeline
+from armka.messaging.stream import STREAM
 
 CORE = "core"
 OPERATOR = "operator"
 SERVICES = {"tabular-parser": Pipeline.TABULAR, "scan-gateway": Pipeline.IMAGE}
-STREAM = "RECOGNITION"
+
 
 _OWN_PERMISSIONS = "$SYS.REQ.USER.INFO"
 

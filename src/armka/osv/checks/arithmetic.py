@@ -18,7 +18,7 @@ def row_equations(body: Body, findings: Findings, judge: Judge) -> Iterator[Chec
     for entry in body.entries:
         if entry.unreadable or not entry.whole:
             continue
-        od, oc, td, tc, cd, cc = (amount or 0 for amount in entry.amounts)
+        od, oc, td, tc, cd, cc = [amount or 0 for amount in entry.amounts]
         expected, actual = od - oc + td - tc, cd - cc
         if expected == actual:
             continue

@@ -26,13 +26,13 @@ def leaves(body: Body) -> list[Entry]:
     ]
 
 
-def one_sides(body: Body, findings: Findings) -> Iterator[Check]:
-    """R2: an account that nothing stands under has a balance on one side, unless it is one of
-    settlements.
+def one_sides(body: Body, ends: list[Entry], findings: Findings) -> Iterator[Check]:
+    """R2: an account that nothing stands under (`ends`) has a balance on one side, unless it is one
+    of settlements.
     """
     if body.plan is not Plan.COMMERCIAL:
         return
-    for entry in leaves(body):
+    for entry in ends:
         for debit, credit, what in (PAIRS[0], PAIRS[2]):
             both = entry.amounts[debit] and entry.amounts[credit]
             if both and accounts.head_of(entry.account or "") not in EXPANDABLE:
@@ -40,13 +40,13 @@ def one_sides(body: Body, findings: Findings) -> Iterator[Check]:
                 yield findings.make("R2", Severity.WARNING, [entry], text, which=(debit, credit))
 
 
-def signs(body: Body, findings: Findings) -> Iterator[Check]:
+def signs(body: Body, ends: list[Entry], findings: Findings) -> Iterator[Check]:
     """R7: an active account with a credit balance, a passive one with a debit balance («красное
     сальдо»), also as a negative amount.
     """
     if body.plan is not Plan.COMMERCIAL:
         return
-    for entry in leaves(body):
+    for entry in ends:
         known = SYNTHETIC.get(accounts.head_of(entry.account or ""))
         if known is None or known.nature is Nature.BOTH:
             continue

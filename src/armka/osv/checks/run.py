@@ -19,13 +19,14 @@ def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[C
     """
     judge = judge_of(unit, body.entries)
     findings = Findings(body, addressed=addressed)
+    ends = bookkeeping.leaves(body)
     rules: list[Iterator[Check]] = [
         arithmetic.row_equations(body, findings, judge),
-        bookkeeping.one_sides(body, findings),
+        bookkeeping.one_sides(body, ends, findings),
         arithmetic.trees(body, findings, judge),
         arithmetic.totals(body, findings, judge),
         arithmetic.double_entry(body, findings, judge),
-        bookkeeping.signs(body, findings),
+        bookkeeping.signs(body, ends, findings),
         reading.codes(body, findings),
         bookkeeping.period_ends(body, findings, above.period),
         reading.repetitions(body, findings),
