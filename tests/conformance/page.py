@@ -16,8 +16,10 @@ HEAD = """\
 
 What the exchange promises ([requirements](../requirements.md)), as checks that see only the tables,
 the subjects and S3. They live in `src/armka/conformance` and run against any core;
-`tests/conformance` runs them against ours, on real servers and on both transports. Change this page
-in the code, then run `make reference`.
+`tests/conformance` runs them against ours, on real servers and on both transports, and
+`armka conform core --database … --nats … --s3 …` against the one that you name: `--setting
+NAME=VALUE` tells how it is set, `--transport`, `--api` and `--superuser` the rest, and what does
+not apply is told with its reason. Change this page in the code, then run `make reference`.
 
 A check that nothing can fail is no check. So each is pointed at a **mutant**: the same core with
 one deliberate fault. `make test` runs every mutant against the scenarios that must catch it,
