@@ -81,8 +81,9 @@ lock: $(VENV)/.dev ## Pin the requirements again after a change of pyproject.tom
 	$(SELECT) --all-extras --group test --output-file requirements/test.txt
 	$(SELECT) --all-extras --group build --output-file requirements/demo.txt
 	$(SELECT) --extra core --output-file requirements/core.txt
+	$(SELECT) --extra scan --output-file requirements/scan.txt
 	$(SELECT) --extra tabular --output-file requirements/tabular.txt
-	$(SELECT) --extra core --extra stack --group bench --output-file requirements/bench.txt
+	$(SELECT) --extra core --extra scan --extra stack --group bench --output-file requirements/bench.txt
 
 reference: $(VENV)/.dev ## The generated pages of docs/reference
 	$(PY) tools/reference.py > docs/reference/settings.md

@@ -28,7 +28,7 @@ from armka.objects.store import (
 )
 from armka.sdk import wording
 from armka.sdk.children import Child, ChildDied, Children, ResultTooLarge, TimeLimitPassed
-from armka.sdk.frames import Broken, Declined, OutOfMemory, Read, Ready, Report, Task
+from armka.sdk.frames import Broken, Declined, OutOfMemory, Read, Ready, Report, Returned, Task
 from armka.sdk.replies import NotRecognised, Recognised, Verdict
 from armka.sdk.service import Service
 from armka.sdk.settings import ServiceSettings
@@ -212,7 +212,7 @@ def _failure(report: Report, job: structlog.typing.FilteringBoundLogger) -> _Fai
         case Broken(where, detail):
             job.error("the handler failed", where=where)
             job.debug("its error", detail=detail)
-        case Ready() | Read():
+        case Ready() | Read() | Returned():
             job.error("a child process speaks out of turn")
     return _Failed(ErrorCode.UNKNOWN_ERROR, wording.UNEXPECTED)
 
