@@ -92,7 +92,7 @@ reference: $(VENV)/.dev ## The generated pages of docs/reference
 dist: $(VENV)/.dev ## A wheel and an sdist in dist/
 	$(PY) -m hatchling build --target sdist --target wheel
 
-system-deps: ## Check what the machine itself must bring
+system-deps: ## Check what the machine itself must bring; fetch Tesseract's Russian data and fonts
 	@PYTHON="$(PYTHON)" tools/system-deps
 
 clean: ## Remove what these commands have made

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from armka.services.scanning_system.reading.engine import Letter, Read
+from armka.services.scanning_system.reading.paper import Picture
 from armka.services.scanning_system.reading.rules import Grid, Span
-from armka.services.scanning_system.reading.straighten import Picture
 
-_GAP = 34  # pixels between cells, where text is 26 high
+_GAP = 42  # pixels between cells, where text is 32 high
 _MARGIN = 4
 _INSET = 2
 _DARK = 150

@@ -15,6 +15,7 @@ from armka.services.scanning_system.reading.rules import grids
 
 TEXT_DPI = 200
 SCAN_DPI = 300
+SCAN_DPI_LEAST = 100
 _NEAR_POINTS = 1.5
 
 
@@ -56,7 +57,9 @@ def _of_pdf(page: pypdfium2.PdfPage, call: ReadCall) -> answer.PageAnswer:
         text.close()
     if text_layer.is_usable(glyphs, page) or not (glyphs or text_layer.has_ink(page)):
         return _of_text(page, frame, glyphs, call.number)
-    dpi = pdf.dpi_within(page, SCAN_DPI, call.limits.max_pixels)
+    # A scan is drawn as it is: more pixels would only pretend to show more.
+    wanted = max(text_layer.scan_dpi(page) or SCAN_DPI, SCAN_DPI_LEAST)
+    dpi = pdf.dpi_within(page, min(wanted, SCAN_DPI), call.limits.max_pixels)
     return _recognised(pdf.draw(page, dpi), dpi, call)
 
 
@@ -86,7 +89,7 @@ def _of_text(
     )
 
 
-def _recognised(picture: NDArray[np.uint8], dpi: int | None, call: ReadCall) -> answer.PageAnswer:
+def _recognised(picture: NDArray[np.uint8], dpi: int, call: ReadCall) -> answer.PageAnswer:
     if call.limits.tessdata is None:
         raise Refused(
             ErrorCode.NOT_IMPLEMENTED,

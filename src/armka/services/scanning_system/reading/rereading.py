@@ -16,12 +16,13 @@ from armka.services.scanning_system.reading import engine
 from armka.services.scanning_system.reading.marks import is_strict, likely, tidy
 from armka.services.scanning_system.reading.tables import Sheet, Slot
 
-_SURE = 0.85
-_LARGER = 1.25
-_GAP = 26
+_SURE = 0.9
+_LARGER = 1.2
+_GAP = 32
 _MARGIN = 8
 _DARK = 128
-_DARK_MIN = 24
+_DARK_MIN = 30
+_DIGIT_HEIGHT_MIN = 17
 _DOUBT = 0.5
 _INSET = 4
 
@@ -113,7 +114,7 @@ def _has_ink(slot: Slot, clean: NDArray[np.uint8]) -> bool:
         return False
     mask = (cell < _DARK).astype(np.uint8)
     _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-    return bool(((stats[1:, 3] > 14) & (stats[1:, 4] > _DARK_MIN)).any())
+    return bool(((stats[1:, 3] > _DIGIT_HEIGHT_MIN) & (stats[1:, 4] > _DARK_MIN)).any())
 
 
 def _strip(slots: list[Slot], clean: NDArray[np.uint8]) -> _Strip | None:

@@ -4,18 +4,18 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from armka.services.scanning_system.reading.paper import Picture, ink
 from armka.services.scanning_system.reading.rules import Rule
-from armka.services.scanning_system.reading.straighten import Picture, ink
 
-# Lines are sought at half the size, where text is about 13 pixels high.
+# Lines are sought at half the size, where text is about 16 pixels high.
 _HALF = 0.5
-_DOWN_MIN = 30
-_ACROSS_MIN = 42
-_THICK_MAX = 18
+_DOWN_MIN = 36
+_ACROSS_MIN = 52
+_THICK_MAX = 22
 
 
 def find(picture: Picture) -> tuple[list[Rule], list[Rule], NDArray[np.bool_]]:
-    """Lines across, lines down, and where their ink is; the text is about 26 pixels high."""
+    """Lines across, lines down, and where their ink is; the text is about 32 pixels high."""
     half = cv2.resize(picture, None, fx=_HALF, fy=_HALF, interpolation=cv2.INTER_AREA)
     mask = ink(np.asarray(half, np.uint8))
     across = _opened(mask, (_ACROSS_MIN, 1), (1, 3))

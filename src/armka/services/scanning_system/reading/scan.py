@@ -8,24 +8,21 @@ from armka.services.scanning_system.reading import engine, ruling
 from armka.services.scanning_system.reading.layout import sheets_of, word
 from armka.services.scanning_system.reading.marks import Mark, Rect
 from armka.services.scanning_system.reading.packing import Packed
+from armka.services.scanning_system.reading.paper import Paper, paper_of
 from armka.services.scanning_system.reading.rereading import reread
 from armka.services.scanning_system.reading.rules import Grid, Rule, grids
-from armka.services.scanning_system.reading.straighten import Straight, even_grey, straighten
+from armka.services.scanning_system.reading.straighten import Straight, straighten
 from armka.services.scanning_system.reading.tables import Sheet
 
-_NEAR = 8.0  # pixels, where text is 26 high
-_GAP = 36.0
+_NEAR = 9.0  # pixels, where text is 32 high
+_GAP = 44.0
 _EDGE_SHARE = 0.25
 _LEGIBLE = 0.5
-_DPI = 300
 
 
-def read(
-    picture: NDArray[np.uint8], dpi: int | None, number: int, tessdata: str
-) -> answer.PageAnswer:
+def read(picture: NDArray[np.uint8], dpi: int, number: int, tessdata: str) -> answer.PageAnswer:
     """Read a picture, RGB."""
-    grey = even_grey(picture)
-    page, found, clean, words = _read_upright(grey, tessdata)
+    page, found, clean, words = _read_upright(paper_of(picture), tessdata)
     marks = [mark for it in words for mark in _parted(it, found)]
     sheets = sheets_of(found, marks)
     for sheet in sheets:
@@ -34,15 +31,15 @@ def read(
 
 
 def _read_upright(
-    grey: NDArray[np.uint8], tessdata: str
+    paper: Paper, tessdata: str
 ) -> tuple[Straight, list[Grid], NDArray[np.uint8], list[engine.Read]]:
     """Read the page; where nothing in it is legible, it may stand on its head."""
-    page = straighten(grey)
+    page = straighten(paper)
     found, clean = _ruled(page)
     words = _read(clean, found, tessdata)
     if _legible(words) >= _LEGIBLE:
         return page, found, clean, words
-    other = straighten(grey, upside_down=True)
+    other = straighten(paper, upside_down=True)
     other_found, other_clean = _ruled(other)
     other_words = _read(other_clean, other_found, tessdata)
     if _legible(other_words) > _legible(words):
@@ -105,7 +102,7 @@ def _mark(letters: list[engine.Letter], confidence: float) -> Mark:
 
 
 def _answer(
-    page: Straight, marks: list[Mark], sheets: list[Sheet], dpi: int | None, number: int
+    page: Straight, marks: list[Mark], sheets: list[Sheet], dpi: int, number: int
 ) -> answer.Page:
     shrink = 1 / page.scale
     a, b, c, d, e, f, g, h, i = (float(it) for it in page.transform.reshape(9))
@@ -113,7 +110,7 @@ def _answer(
         number=number,
         width=page.size[0],
         height=page.size[1],
-        dpi=dpi or _DPI,
+        dpi=dpi,
         rotation=page.rotation,
         skew=page.skew,
         source="ocr",

@@ -165,21 +165,23 @@ def is_usable(found: list[Glyph], page: pypdfium2.PdfPage) -> bool:
         return False
     if len(letters) >= _LETTERS_MIN and foreign > len(letters) * _FOREIGN_SHARE:
         return False
-    return not has_scan(page)
+    return scan_dpi(page) is None
 
 
 def _is_lost(character: str) -> bool:
     return character == "\ufffd" or unicodedata.category(character) in ("Co", "Cc", "Cn")
 
 
-def has_scan(page: pypdfium2.PdfPage) -> bool:
-    """Whether a picture covers most of the page."""
+def scan_dpi(page: pypdfium2.PdfPage) -> int | None:
+    """The resolution of the picture that covers most of the page; None where none does."""
     width, height = page.get_width(), page.get_height()
     for picture in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
         left, bottom, right, top = picture.get_bounds()
         if (right - left) * (top - bottom) > width * height * _IMAGE_SHARE:
-            return True
-    return False
+            pixels: int = max(picture.get_px_size())
+            inches: float = max(right - left, top - bottom) / _POINTS
+            return round(pixels / inches)
+    return None
 
 
 def has_ink(page: pypdfium2.PdfPage) -> bool:
