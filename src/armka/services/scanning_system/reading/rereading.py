@@ -84,12 +84,19 @@ def decide(slot: Slot, second: str, confidence: float) -> None:
 
 def _differ(slot: Slot, second: str, confidence: float) -> None:
     first, before = slot.text, slot.confidence or 0.0
-    if is_strict(second):  # the second model knows digits better, the first one signs and spaces
+    if is_strict(second) and (not is_strict(first) or _is_better(second, confidence, slot)):
         slot.text = second
         _propose(slot, first, before)
     else:
         _propose(slot, second, confidence)
     slot.confidence = round(min(before, confidence) * _DOUBT, 3)
+
+
+def _is_better(second: str, confidence: float, slot: Slot) -> bool:
+    """Of two amounts: the second model takes fewer digits for others, but both may lose one."""
+    if len(_digits(second)) == len(_digits(slot.text)):
+        return True
+    return confidence > (slot.confidence or 0.0)
 
 
 def _digits(text: str) -> str:
