@@ -20,7 +20,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test soak bench mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
+.PHONY: help demo test soak bench pages mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ soak: $(VENV)/.dev ## Documents pass while everything is killed, frozen, restart
 
 bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
 	@$(BENCH)/bin/python -m bench $(ARGS)
+
+pages: $(BENCH)/.made ## Scanned pages read against the truth, by kind and resolution; speed beside others (ARGS=--help)
+	@OMP_THREAD_LIMIT=1 PYTHONPATH=src $(BENCH)/bin/python -m bench.pages $(ARGS)
 
 mutants: $(VENV)/.dev ## Every deliberate fault of the core against every scenario: which see it
 	$(PY) -m pytest tests/conformance/matrix.py -n $(WORKERS) -rP $(ARGS)

@@ -4,6 +4,7 @@ import asyncio
 import io
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import pypdfium2
 from jsonschema_rs import validator_for
 
@@ -112,27 +113,33 @@ async def test_nobody_waits_past_the_deadline(tmp_path):
 
 
 async def test_what_is_accepted_outlives_the_process(tmp_path):
+    document = long_document(60)
     async with serving(settings_for(tmp_path)) as client:
-        running = await submitted(client, long_document(60), **{"Idempotency-Key": "long"})
+        running = await submitted(client, document, **{"Idempotency-Key": "long"})
         waiting = await submitted(client, PDF)
-        async with asyncio.timeout(60):
-            while not (await client.get(f"/v1/documents/{running}")).json()["pages_done"]:
-                await asyncio.sleep(0.01)
+        await begun(client, running)
 
     async with serving(settings_for(tmp_path)) as client:
         statuses = [await ended(client, it) for it in (running, waiting)]
-        again = await submitted(client, long_document(60), **{"Idempotency-Key": "long"})
+        again = await submitted(client, document, **{"Idempotency-Key": "long"})
 
     assert [it["status"] for it in statuses] == ["done", "done"]
     assert statuses[0]["pages_done"] == 60
     assert again == running
 
 
+async def begun(client: httpx.AsyncClient, document: str) -> None:
+    """Wait until a page is read."""
+    async with asyncio.timeout(60):
+        while not (await client.get(f"/v1/documents/{document}")).json()["pages_done"]:  # noqa: ASYNC110 - it is asked over HTTP
+            await asyncio.sleep(0.01)
+
+
 async def test_the_oldest_answers_give_way_and_a_full_disk_refuses(tmp_path):
-    padded = PDF + b"%" * 400_000
+    padded = PDF + b"%" * 930_000
     async with serving(settings_for(tmp_path, max_data_mb=1)) as client:
         documents = []
-        for number in range(4):
+        for number in range(2):
             documents.append(await submitted(client, padded + b"%d" % number))
             await ended(client, documents[-1])
         oldest = await client.get(f"/v1/documents/{documents[0]}")
