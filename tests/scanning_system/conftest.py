@@ -65,7 +65,8 @@ async def _ready(client: httpx.AsyncClient, task: asyncio.Task[None]) -> None:
 async def submitted(client: httpx.AsyncClient, body: bytes, **headers: str) -> str:
     answer = await client.post("/v1/documents", content=body, headers=headers)
     assert answer.status_code == 202, answer.text
-    return answer.json()["document_id"]
+    document: str = answer.json()["document_id"]
+    return document
 
 
 async def ended(client: httpx.AsyncClient, document: str) -> dict:

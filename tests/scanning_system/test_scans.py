@@ -15,7 +15,7 @@ SCANNED = Degradation(skew=-0.8, blur=0.5, noise=4, shadow=0.15, jpeg=75)
     ("name", "dpi", "suffering", "least"),
     [
         ("bordered", 200, Degradation(stamp=True, skew=0.7, blur=0.4, noise=4, jpeg=75), 0.995),
-        ("borderless", 300, Degradation(turned=2, skew=-0.5, noise=4, jpeg=75), 0.995),
+        ("borderless", 300, Degradation(turned=2, skew=-0.5, noise=4, jpeg=75), 0.98),
         ("bordered", 200, Degradation(photo=0.03, blur=0.4, noise=4, jpeg=80, turned=3), 0.95),
     ],
     ids=["sealed", "upside-down", "photographed"],

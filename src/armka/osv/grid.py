@@ -1,5 +1,5 @@
-"""What a reader hands over: one sheet as rows of cells, with everything that 1С says by looks
-alone.
+"""What a reader hands over: one table as rows of cells, with everything that 1С says by looks
+alone, and where it stands, on a sheet or on pages.
 """
 
 from decimal import Decimal
@@ -25,13 +25,14 @@ Cell = tuple[int, Value, int]
 
 class Style(msgspec.Struct, frozen=True, gc=False):
     """How a cell looks. `number_format` is the format code, `General` where there is none; `indent`
-    in steps.
+    in steps; `red` is a red font, which may stand for the minus of an amount written as text.
     """
 
     number_format: str = "General"
     bold: bool = False
     italic: bool = False
     indent: int = 0
+    red: bool = False
 
 
 class Row(msgspec.Struct):
@@ -54,9 +55,20 @@ class Merge(msgspec.Struct, frozen=True, gc=False):
     last_column: int
 
 
+class Scan(msgspec.Struct):
+    """Where a grid that was read off pages stands on them: the page of each row by its number, and
+    the box (shares of the page) and confidence of each cell by (row's number, column).
+    """
+
+    pages: dict[int, int]
+    boxes: dict[tuple[int, int], list[float]]
+    confidence: dict[tuple[int, int], float | None]
+
+
 class Grid(msgspec.Struct):
-    """One sheet: its rows in ascending order, without the rows that have no cells; a hidden one is
-    handed over empty.
+    """One sheet, or the tables of some pages one under the other: its rows in ascending order,
+    without the rows that have no cells; a hidden sheet is handed over empty. `scan`: it is no
+    sheet, and `sheet` is only what to call it.
     """
 
     sheet: str
@@ -64,6 +76,32 @@ class Grid(msgspec.Struct):
     styles: list[Style]
     merges: list[Merge]
     hidden: bool = False
+    scan: Scan | None = None
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a value stands and what stands there: sheet, cell (`C7`), raw text, number format."""
+
+    sheet: str
+    cell: str
+    raw: str
+    number_format: str
+
+
+def origin(grid: Grid, row: Row, cell: Cell) -> Origin:
+    """The provenance of a value: what a person looks for in the file to find it again."""
+    column, value, style = cell
+    return Origin(
+        sheet=grid.sheet,
+        cell=f"{column_letter(column)}{row.number}",
+        raw=raw_text(value),
+        number_format=grid.styles[style].number_format,
+    )
+
+
+def raw_text(value: Value) -> str:
+    """A stored value as text: of a number the shortest digits that are this number."""
+    return repr(value) if isinstance(value, float) else str(value)
 
 
 def column_letter(column: int) -> str:

@@ -8,7 +8,7 @@
 - `intake`   - requests in, answers out; `acks`, `replies` - the envelopes
 - `work`     - one job, from its source to its verdict; `folder` - where sources lie meanwhile
 - `children` - the child processes; `child`, `frames` - what runs in one, how it is spoken to
-- `wording`  - what people are told
+- `wording`  - what people are told; `testing` - a handler on a file, for its tests
 
 Only what a child process needs is imported here: `run` and `serve` are in `runtime`.
 """
