@@ -20,7 +20,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test soak soak-jobs cluster bench mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
+.PHONY: help demo test soak soak-jobs cluster bench pages mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ cluster: $(VENV)/.dev ## Jobs pass through three NATS nodes whose leader is kill
 
 bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
 	@$(BENCH)/bin/python -m bench $(ARGS)
+
+pages: $(BENCH)/.made ## Scanned pages read against the truth, by kind and resolution; speed beside others (ARGS=--help)
+	@OMP_THREAD_LIMIT=1 PYTHONPATH=src $(BENCH)/bin/python -m bench.pages $(ARGS)
 
 mutants: $(VENV)/.dev ## Every deliberate fault, of the core and of a service, against every check: which see it
 	$(PY) -m pytest tests/conformance/matrix.py tests/conformance/service/matrix.py -n $(WORKERS) -rP $(ARGS)
@@ -87,8 +90,9 @@ lock: $(VENV)/.dev ## Pin the requirements again after a change of pyproject.tom
 	$(SELECT) --all-extras --group test --output-file requirements/test.txt
 	$(SELECT) --all-extras --group build --output-file requirements/demo.txt
 	$(SELECT) --extra core --output-file requirements/core.txt
+	$(SELECT) --extra scan --output-file requirements/scan.txt
 	$(SELECT) --extra tabular --output-file requirements/tabular.txt
-	$(SELECT) --extra core --extra stack --extra tabular --group bench --output-file requirements/bench.txt
+	$(SELECT) --extra core --extra scan --extra stack --extra tabular --group bench --output-file requirements/bench.txt
 
 reference: $(VENV)/.dev ## The generated pages of docs/reference
 	$(PY) tools/reference.py > docs/reference/settings.md
@@ -100,7 +104,7 @@ reference: $(VENV)/.dev ## The generated pages of docs/reference
 dist: $(VENV)/.dev ## A wheel and an sdist in dist/
 	$(PY) -m hatchling build --target sdist --target wheel
 
-system-deps: ## Check what the machine itself must bring
+system-deps: ## Check what the machine itself must bring; fetch Tesseract's Russian data and fonts
 	@PYTHON="$(PYTHON)" tools/system-deps
 
 clean: ## Remove what these commands have made

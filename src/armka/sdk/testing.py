@@ -12,7 +12,7 @@ from armka.contract.codec import decode_result
 from armka.contract.fields import format_instant
 from armka.contract.result import ResultFile
 from armka.contract.vocabulary import FileType
-from armka.sdk.child import recognise
+from armka.sdk.child import carry_out
 from armka.sdk.frames import Broken, Declined, Read, Task
 from armka.sdk.handler import Refused
 from armka.sdk.service import Service
@@ -49,7 +49,7 @@ def recognised(service: Service, path: Path, file_type: FileType | None = None) 
         file_id=str(uuid4()),
         service=service.info,
     )
-    report, result = recognise(service.handler, task)
+    report, result = carry_out(service.handler, task)
     match report:
         case Read():
             return decode_result(result)
