@@ -81,8 +81,9 @@ lock: $(VENV)/.dev ## Pin the requirements again after a change of pyproject.tom
 	$(SELECT) --all-extras --group test --output-file requirements/test.txt
 	$(SELECT) --all-extras --group build --output-file requirements/demo.txt
 	$(SELECT) --extra core --output-file requirements/core.txt
+	$(SELECT) --extra scan --output-file requirements/scan.txt
 	$(SELECT) --extra tabular --output-file requirements/tabular.txt
-	$(SELECT) --extra core --extra stack --group bench --output-file requirements/bench.txt
+	$(SELECT) --extra core --extra scan --extra stack --group bench --output-file requirements/bench.txt
 
 reference: $(VENV)/.dev ## The generated pages of docs/reference
 	$(PY) tools/reference.py > docs/reference/settings.md
@@ -91,7 +92,7 @@ reference: $(VENV)/.dev ## The generated pages of docs/reference
 dist: $(VENV)/.dev ## A wheel and an sdist in dist/
 	$(PY) -m hatchling build --target sdist --target wheel
 
-system-deps: ## Check what the machine itself must bring
+system-deps: ## Check what the machine itself must bring; fetch Tesseract's Russian data and fonts
 	@PYTHON="$(PYTHON)" tools/system-deps
 
 clean: ## Remove what these commands have made

@@ -12,12 +12,13 @@ COMMENT = re.compile(r"^    # ")
 
 # Which extras and dependency groups each file pins; the base dependencies are in all of them.
 FILES = {
-    "dev.txt": ("core tabular stack", "dev"),
-    "test.txt": ("core tabular stack", "test"),
-    "demo.txt": ("core tabular stack", "build"),
+    "dev.txt": ("core scan tabular stack", "dev"),
+    "test.txt": ("core scan tabular stack", "test"),
+    "demo.txt": ("core scan tabular stack", "build"),
     "core.txt": ("core", ""),
+    "scan.txt": ("scan", ""),
     "tabular.txt": ("tabular", ""),
-    "bench.txt": ("core stack", "bench"),
+    "bench.txt": ("core scan stack", "bench"),
 }
 
 

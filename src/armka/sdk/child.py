@@ -1,7 +1,7 @@
 """The child process that handlers run in.
 
-`python -m armka.sdk.child MODULE FUNCTION MEMORY_BYTES PARENT_PID` imports the handler, takes its
-limits, then does one task after the other until its parent goes away.
+`python -m armka.sdk.child MODULE FUNCTION MEMORY_BYTES PARENT_PID` imports the handler, or the
+procedure, takes its limits, then does one task after the other until its parent goes away.
 """
 
 import contextlib
@@ -27,8 +27,18 @@ from armka.contract.fields import SCHEMA_VERSION, format_instant, parse_instant
 from armka.contract.result import ResultFile, SourceFile
 from armka.contract.vocabulary import ErrorCode
 from armka.sdk import frames
-from armka.sdk.frames import Broken, Declined, OutOfMemory, Read, Ready, Report, Task
-from armka.sdk.handler import Answer, Handler, Recognition, Refused, Source
+from armka.sdk.frames import (
+    Broken,
+    Declined,
+    Order,
+    OutOfMemory,
+    Read,
+    Ready,
+    Report,
+    Returned,
+    Task,
+)
+from armka.sdk.handler import Answer, Handler, Procedure, Recognition, Refused, Source
 from armka.sdk.wording import presentable
 
 _METRICS_BYTES = 16 * 1024
@@ -43,30 +53,33 @@ def main(module: str, function: str, memory_bytes: int, parent: int) -> None:
     tasks, reports = _take_pipes()
     handler = find_handler(module, function)
     _limit_memory(memory_bytes)
-    waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[Order] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(tasks, waiting), daemon=True).start()
     _send(reports, Ready())
     while True:
-        report, result = recognise(handler, waiting.get())
+        report, result = carry_out(handler, waiting.get())
         _send(reports, report, result)
 
 
-def find_handler(module: str, function: str) -> Handler:
+def find_handler(module: str, function: str) -> Any:
     """Import a handler by where it stands; a script is named by its path."""
     if module.endswith(".py"):
         found: Any = runpy.run_path(module, run_name="armka_handler")[function]
-        return found  # type: ignore[no-any-return]
+        return found
     found = importlib.import_module(module)
     for name in function.split("."):
         found = getattr(found, name)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
-def recognise(handler: Handler, task: Task) -> tuple[Report, bytes]:
-    """Run the handler on one task; the report, and the result file where there is one."""
+def carry_out(found: Any, order: Order) -> tuple[Report, bytes]:
+    """Run the handler or the procedure once; the report, and the result where there is one."""
     try:
-        recognition = handler(_source(task))
-        return _read(recognition, task)
+        if isinstance(order, Task):
+            handler: Handler = found
+            return _read(handler(_source(order)), order)
+        procedure: Procedure = found
+        return Returned(), procedure(order.argument)
     except Refused as refusal:
         return Declined(ErrorCode(refusal.code), presentable(refusal.message)), b""
     except MemoryError:
@@ -147,9 +160,9 @@ def _send(stream: BinaryIO, report: Report, result: bytes | None = None) -> None
     stream.flush()
 
 
-def _listen(stream: BinaryIO, waiting: "queue.SimpleQueue[Task]") -> None:
-    while (task := frames.read_task(stream)) is not None:
-        waiting.put(task)
+def _listen(stream: BinaryIO, waiting: "queue.SimpleQueue[Order]") -> None:
+    while (order := frames.read_order(stream)) is not None:
+        waiting.put(order)
     os._exit(0)  # the parent is gone, and with it whoever wanted the work in hand
 
 

@@ -7,15 +7,15 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
-from typing import Self
+from typing import Protocol, Self
 
 import msgspec
 import structlog
 
 from armka.sdk import frames
-from armka.sdk.frames import FrameTooLarge, Read, Ready, Report, Task
-from armka.sdk.handler import Handler
-from armka.sdk.settings import ServiceSettings, child_environment
+from armka.sdk.frames import Call, FrameTooLarge, Order, Read, Ready, Report, Returned, Task
+from armka.sdk.handler import Handler, Procedure
+from armka.sdk.settings import child_environment
 
 log = structlog.get_logger(__name__)
 
@@ -52,10 +52,23 @@ class HandlerNotImported(Exception):
         self.reason = reason
 
 
+class Limits(Protocol):
+    """How many child processes, and what each may take."""
+
+    @property
+    def concurrency(self) -> int: ...
+    @property
+    def memory_mb(self) -> int: ...
+    @property
+    def max_result_bytes(self) -> int: ...
+    @property
+    def jobs_per_child(self) -> int: ...
+
+
 class Child:
     """One child process. After a file that it did not read to the end, it is given no other."""
 
-    def __init__(self, process: Process, settings: ServiceSettings) -> None:
+    def __init__(self, process: Process, settings: Limits) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -78,10 +91,17 @@ class Child:
 
     async def recognise(self, task: Task, seconds: float) -> tuple[Report, bytes]:
         """Have one file read; raises ChildDied, TimeLimitPassed, ResultTooLarge."""
+        return await self._carry_out(task, seconds)
+
+    async def call(self, argument: bytes, seconds: float) -> tuple[Report, bytes]:
+        """Have the procedure run; raises ChildDied, TimeLimitPassed, ResultTooLarge."""
+        return await self._carry_out(Call(argument), seconds)
+
+    async def _carry_out(self, order: Order, seconds: float) -> tuple[Report, bytes]:
         left, self._jobs_left = self._jobs_left - 1, 0
         try:
             async with asyncio.timeout(seconds):
-                self._tasks.write(frames.encode(task))
+                self._tasks.write(frames.encode(order))
                 await self._tasks.drain()
                 report = await self._report()
                 result = await frames.read_frame(self._reports, self._max_result_bytes)
@@ -91,7 +111,7 @@ class Child:
             raise ResultTooLarge from None
         except (EOFError, OSError, msgspec.DecodeError):
             raise ChildDied(*await self._last_words()) from None
-        if isinstance(report, Read):
+        if isinstance(report, Read | Returned):
             self._jobs_left = left
         return report, result
 
@@ -131,8 +151,8 @@ class Children:
 
     def __init__(
         self,
-        handler: Handler,
-        settings: ServiceSettings,
+        handler: Handler | Procedure,
+        settings: Limits,
         handler_sees: frozenset[str] = frozenset(),
     ) -> None:
         self._module, self._function = whereabouts(handler)
@@ -216,7 +236,7 @@ class Children:
         return child
 
 
-def whereabouts(handler: Handler) -> tuple[str, str]:
+def whereabouts(handler: Handler | Procedure) -> tuple[str, str]:
     """Say how to import a handler; raises ValueError where a child process could not find it."""
     name = getattr(handler, "__qualname__", "<unnamed>")
     if "<" in name:

@@ -1,7 +1,7 @@
 """How a service and its child process speak: frames over two pipes, a length and so many bytes.
 
-To the child goes a `Task`, JSON. Back come a `Report`, JSON, and the result file, which is empty
-where there is none.
+To the child goes a `Task` or a `Call`, JSON. Back come a `Report`, JSON, and the result, which is
+empty where there is none.
 """
 
 import asyncio
@@ -24,7 +24,13 @@ class AnswerToRead(msgspec.Struct, frozen=True):
     reference: str
 
 
-class Task(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, tag="call"):
+    """A procedure's argument; what it returns comes back as it is."""
+
+    argument: bytes
+
+
+class Task(msgspec.Struct, frozen=True, tag="task"):
     """One file to recognise, and what the result file says of it."""
 
     path: str
@@ -50,6 +56,10 @@ class Read(msgspec.Struct, frozen=True, tag="read"):
     metrics: msgspec.Raw
 
 
+class Returned(msgspec.Struct, frozen=True, tag="returned"):
+    """The procedure returned; what it returned follows."""
+
+
 class Declined(msgspec.Struct, frozen=True, tag="declined"):
     """The handler refused the file."""
 
@@ -68,10 +78,11 @@ class Broken(msgspec.Struct, frozen=True, tag="broken"):
     detail: str
 
 
-Report = Ready | Read | Declined | OutOfMemory | Broken
+Order = Task | Call
+Report = Ready | Read | Returned | Declined | OutOfMemory | Broken
 
 _report = msgspec.json.Decoder(Report)
-_task = msgspec.json.Decoder(Task)
+_order = msgspec.json.Decoder(Order)
 
 
 class FrameTooLarge(Exception):
@@ -87,7 +98,7 @@ def frame(payload: bytes) -> bytes:
     return _LENGTH.pack(len(payload)) + payload
 
 
-def encode(message: Task | Report) -> bytes:
+def encode(message: Order | Report) -> bytes:
     """Write a message as one frame."""
     return frame(msgspec.json.encode(message))
 
@@ -98,12 +109,13 @@ def decode_report(payload: bytes) -> Report:
     return report
 
 
-def read_task(stream: BinaryIO) -> Task | None:
-    """Wait for the next task; None at the end of the stream."""
+def read_order(stream: BinaryIO) -> Order | None:
+    """Wait for the next task or call; None at the end of the stream."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
-    return _task.decode(stream.read(_LENGTH.unpack(head)[0]))
+    order: Order = _order.decode(stream.read(_LENGTH.unpack(head)[0]))
+    return order
 
 
 async def read_frame(stream: asyncio.StreamReader, limit: int) -> bytes:

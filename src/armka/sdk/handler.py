@@ -62,3 +62,6 @@ class Refused(Exception):
 
 # A handler is a plain function: it runs in a child process with limits on time and memory.
 Handler = Callable[[Source], Recognition]
+
+# What else may run in such a child process: bytes in, bytes out, a `Refused` raised.
+Procedure = Callable[[bytes], bytes]

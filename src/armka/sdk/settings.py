@@ -63,4 +63,6 @@ def child_environment(handler_sees: frozenset[str]) -> dict[str, str]:
     seen = {k: v for k, v in os.environ.items() if k in may_see or k.startswith("LC_")}
     path = os.pathsep.join(entry or os.curdir for entry in sys.path)
     # A second malloc arena would count against the memory limit with space that nobody uses.
-    return seen | {"PYTHONPATH": path, "PYTHONUTF8": "1", "MALLOC_ARENA_MAX": "1"}
+    # There is a process for each core: threads inside it would only wait for each other.
+    one = {"MALLOC_ARENA_MAX": "1", "OMP_THREAD_LIMIT": "1"}
+    return seen | {"PYTHONPATH": path, "PYTHONUTF8": "1"} | one

@@ -37,6 +37,7 @@ from armka.sdk.frames import (
     Read,
     Ready,
     Report,
+    Returned,
     Task,
 )
 from armka.sdk.handler import Refused
@@ -308,7 +309,7 @@ def _failure(report: Report, job: structlog.typing.FilteringBoundLogger) -> _Fai
         case Broken(where, detail):
             job.error("the handler failed", where=where)
             job.debug("its error", detail=detail)
-        case Ready() | Read():
+        case Ready() | Read() | Returned():
             job.error("a child process speaks out of turn")
     return _Failed(ErrorCode.UNKNOWN_ERROR, wording.UNEXPECTED)
 

@@ -1,0 +1,1 @@
+"""One page at a time, in a child process: from a PDF or a picture to words and tables."""

@@ -1,0 +1,89 @@
+"""Tesseract, in the process: lines of text in a grey picture become words and their letters."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import tesserocr
+from numpy.typing import NDArray
+
+LANGUAGE = "rus"
+_DPI = 300
+
+
+class Letter(NamedTuple):
+    """A letter: its box in pixels of the picture, its confidence from 0 to 1."""
+
+    text: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+    confidence: float
+
+
+class Read(NamedTuple):
+    """A word with its letters; the confidence is Tesseract's own for the word."""
+
+    letters: list[Letter]
+    confidence: float
+
+    @property
+    def text(self) -> str:
+        """The letters in a row."""
+        return "".join(letter.text for letter in self.letters)
+
+
+@cache
+def _api(tessdata: str, psm: int) -> tesserocr.PyTessBaseAPI:
+    api = tesserocr.PyTessBaseAPI(
+        path=tessdata, lang=LANGUAGE, psm=psm, oem=tesserocr.OEM.LSTM_ONLY
+    )
+    # White text on black is not tried: it doubles the time of whatever is hard to read.
+    api.SetVariable("tessedit_do_invert", "0")
+    return api
+
+
+def read(picture: NDArray[np.uint8], tessdata: str, psm: int = 6) -> list[Read]:
+    """Read a picture as one block of text (psm 6), or as one line (psm 7)."""
+    height, width = picture.shape
+    api = _api(tessdata, psm)
+    api.SetImageBytes(np.ascontiguousarray(picture).tobytes(), width, height, 1, width)
+    api.SetSourceResolution(_DPI)
+    api.Recognize()
+    try:
+        return list(_words(api))
+    finally:
+        api.Clear()
+
+
+def _words(api: tesserocr.PyTessBaseAPI) -> Iterator[Read]:
+    symbols = api.GetIterator()
+    if symbols is None:
+        return
+    letters: list[Letter] = []
+    confidence = 0.0
+    while True:
+        if symbols.IsAtBeginningOf(tesserocr.RIL.WORD):
+            if letters:
+                yield Read(letters, confidence)
+            letters, confidence = [], 0.0
+            if not symbols.Empty(tesserocr.RIL.WORD):
+                confidence = symbols.Confidence(tesserocr.RIL.WORD) / 100
+        if not symbols.Empty(tesserocr.RIL.SYMBOL):
+            letters += _letter(symbols)
+        if not symbols.Next(tesserocr.RIL.SYMBOL):
+            break
+    if letters:
+        yield Read(letters, confidence)
+
+
+def _letter(symbols: tesserocr.PyResultIterator) -> list[Letter]:
+    text = symbols.GetUTF8Text(tesserocr.RIL.SYMBOL).strip()
+    box = symbols.BoundingBox(tesserocr.RIL.SYMBOL)
+    if not text or box is None:
+        return []
+    left, top, right, bottom = box
+    confidence = symbols.Confidence(tesserocr.RIL.SYMBOL) / 100
+    return [Letter(text, left, top, right, bottom, confidence)]

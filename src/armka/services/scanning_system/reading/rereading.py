@@ -1,0 +1,143 @@
+"""Amounts that the first reading leaves in doubt are read again, larger and one below the other.
+
+Two readings that agree are as sure as the surer one. Where they differ, the one in the strict form
+of an amount stands, the other becomes a proposal, and the confidence is halved: nobody is to take
+such a cell on trust.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from armka.services.scanning_system.answer import Alternative
+from armka.services.scanning_system.reading import engine
+from armka.services.scanning_system.reading.marks import is_strict, likely, tidy
+from armka.services.scanning_system.reading.tables import Sheet, Slot
+
+_SURE = 0.9
+_LARGER = 1.2
+_GAP = 32
+_MARGIN = 8
+_DARK = 128
+_DARK_MIN = 30
+_DIGIT_HEIGHT_MIN = 17
+_DOUBT = 0.5
+_INSET = 4
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """Cells of a table, one below the other."""
+
+    picture: NDArray[np.uint8]
+    slots: list[Slot]
+    edges: list[int]  # where each ends
+
+
+def reread(sheet: Sheet, clean: NDArray[np.uint8], tessdata: str) -> None:
+    """Read the doubtful amounts of a table a second time."""
+    for slot in amounts(sheet):
+        slot.text = tidy(slot.text)
+    doubtful = [slot for slot in amounts(sheet) if _is_doubtful(slot, clean)]
+    strip = _strip(doubtful, clean)
+    if strip is None:
+        return
+    second: dict[int, list[engine.Read]] = {}
+    for read in engine.read(strip.picture, tessdata):
+        middle = (read.letters[0].top + read.letters[0].bottom) / 2
+        second.setdefault(int(np.searchsorted(strip.edges, middle)), []).append(read)
+    for index, slot in enumerate(strip.slots):
+        words = sorted(second.get(index, []), key=lambda it: it.letters[0].left)
+        text = tidy(" ".join(word.text for word in words))
+        decide(slot, text, round(min((it.confidence for it in words), default=0.0), 3))
+
+
+def amounts(sheet: Sheet) -> list[Slot]:
+    """The cells below the header in columns of amounts."""
+    columns, first = sheet.amount_columns(), sheet.first_amount_row()
+    return [
+        slot
+        for slot in sheet.slots
+        if slot.span.columns == 1 and slot.span.column in columns and slot.span.row >= first
+    ]
+
+
+def decide(slot: Slot, second: str, confidence: float) -> None:
+    """Settle a cell between what was read first and what was read now."""
+    first, before = slot.text, slot.confidence or 0.0
+    if not first and not second:
+        slot.confidence = 0.0  # there is ink, and nobody could read it
+    elif first == second:
+        slot.confidence = max(before, confidence)
+    elif likely(first) == likely(second) and (is_strict(first) or is_strict(second)):
+        slot.text = first if is_strict(first) else second
+        slot.confidence = min(before, confidence)
+    else:
+        _differ(slot, second, confidence)
+    if not is_strict(slot.text) and is_strict(likely(slot.text)):
+        _propose(slot, likely(slot.text), None)
+
+
+def _differ(slot: Slot, second: str, confidence: float) -> None:
+    first, before = slot.text, slot.confidence or 0.0
+    takes_second = (is_strict(second), confidence) > (is_strict(first), before)
+    if takes_second:
+        slot.text = second
+        _propose(slot, first, before)
+    else:
+        _propose(slot, second, confidence)
+    slot.confidence = round(min(before, confidence) * _DOUBT, 3)
+
+
+def _propose(slot: Slot, text: str, confidence: float | None) -> None:
+    if text and all(it.text != text for it in slot.alternatives):
+        slot.alternatives.append(Alternative(text, confidence))
+
+
+def _is_doubtful(slot: Slot, clean: NDArray[np.uint8]) -> bool:
+    if not slot.text:
+        return _has_ink(slot, clean)
+    return not is_strict(slot.text) or (slot.confidence or 0.0) < _SURE
+
+
+def _inside(slot: Slot, clean: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    left, top, right, bottom = (round(it) for it in slot.box)
+    return clean[max(top + _INSET, 0) : bottom - _INSET, max(left + _INSET, 0) : right - _INSET]
+
+
+def _has_ink(slot: Slot, clean: NDArray[np.uint8]) -> bool:
+    """Whether there is a piece of ink as large as a digit."""
+    cell = _inside(slot, clean)
+    if not cell.size:
+        return False
+    mask = (cell < _DARK).astype(np.uint8)
+    _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+    return bool(((stats[1:, 3] > _DIGIT_HEIGHT_MIN) & (stats[1:, 4] > _DARK_MIN)).any())
+
+
+def _strip(slots: list[Slot], clean: NDArray[np.uint8]) -> _Strip | None:
+    cells = [(slot, crop) for slot in slots if (crop := _cropped(slot, clean)) is not None]
+    if not cells:
+        return None
+    width = max(crop.shape[1] for _, crop in cells) + 2 * _MARGIN
+    rows, edges, bottom = [], [], 0
+    for _, crop in cells:
+        row = np.full((crop.shape[0] + _GAP, width), 255, np.uint8)
+        row[_GAP // 2 : _GAP // 2 + crop.shape[0], _MARGIN : _MARGIN + crop.shape[1]] = crop
+        rows.append(row)
+        bottom += row.shape[0]
+        edges.append(bottom)
+    return _Strip(np.vstack(rows), [slot for slot, _ in cells], edges)
+
+
+def _cropped(slot: Slot, clean: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
+    cell = _inside(slot, clean)
+    dark = cell < _DARK
+    if not dark.any():
+        return None
+    ys, xs = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
+    cell = cell[max(ys[0] - 3, 0) : ys[-1] + 4, max(xs[0] - 3, 0) : xs[-1] + 4]
+    larger = cv2.resize(cell, None, fx=_LARGER, fy=_LARGER, interpolation=cv2.INTER_CUBIC)
+    return np.asarray(larger, np.uint8)

@@ -1,0 +1,213 @@
+"""The text layer of a PDF page: characters and drawn lines, as PDFium knows them.
+
+A character is put where its loose box is: the box of its advance and its font, so that commas and
+digits of one amount stand on one line.
+"""
+
+import ctypes
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from armka.services.scanning_system.reading.marks import Mark, Rect
+from armka.services.scanning_system.reading.rules import Grid, Rule, Span
+
+_POINTS = 72.0
+_THIN = 2.5  # points: what is thinner is a line
+_SHORT = 3.0
+_GAP = 0.2  # of the height: a wider one parts words
+_DEPTH = 4
+_BAD_SHARE = 0.02
+_FOREIGN_SHARE = 0.9
+_LETTERS_MIN = 20
+_IMAGE_SHARE = 0.5
+_QUARTER = 90
+_ZERO = frozenset({0, 0xFFFE, 0xFFFF, 2})
+
+
+class Glyph(NamedTuple):
+    """A character and its box in pixels of the upright page."""
+
+    text: str
+    box: Rect
+    follows_space: bool
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How points of the page become pixels of the upright page."""
+
+    width: int
+    height: int
+    dpi: int
+    rotation: int
+    matrix: tuple[float, float, float, float, float, float]
+
+    def rect(self, left: float, bottom: float, right: float, top: float) -> Rect:
+        """A box in points as one in pixels."""
+        a, b, c, d, e, f = self.matrix
+        xs = (a * left + c * bottom + e, a * right + c * top + e)
+        ys = (b * left + d * bottom + f, b * right + d * top + f)
+        return Rect(min(xs), min(ys), max(xs), max(ys))
+
+
+def frame(page: pypdfium2.PdfPage, dpi: int, rotation: int) -> Frame:
+    """The frame of a page that is shown as its /Rotate says and then turned by `rotation`."""
+    left, bottom, right, top = page.get_bbox()
+    turn = (page.get_rotation() + rotation) % 360
+    k = dpi / _POINTS
+    wide, high = (right - left) * k, (top - bottom) * k
+    match turn:
+        case 90:
+            matrix = (0.0, k, k, 0.0, -bottom * k, -left * k)
+            wide, high = high, wide
+        case 180:
+            matrix = (-k, 0.0, 0.0, k, right * k, -bottom * k)
+        case 270:
+            matrix = (0.0, -k, -k, 0.0, top * k, right * k)
+            wide, high = high, wide
+        case _:
+            matrix = (k, 0.0, 0.0, -k, -left * k, top * k)
+    return Frame(round(wide), round(high), dpi, rotation, matrix)
+
+
+def glyphs(text: pypdfium2.PdfTextPage, to: Frame) -> list[Glyph]:
+    """All characters that leave ink."""
+    found, after_space = [], False
+    box, raw = pdfium.FS_RECTF(), text.raw
+    for index in range(text.count_chars()):
+        code = pdfium.FPDFText_GetUnicode(raw, index)
+        character = chr(code) if code not in _ZERO and code < 0x110000 else ""
+        if not character or character.isspace() or code in (0xA0, 0xAD):
+            after_space = True
+            continue
+        pdfium.FPDFText_GetLooseCharBox(raw, index, ctypes.byref(box))
+        rect = to.rect(box.left, box.bottom, box.right, box.top)
+        found.append(Glyph(character, rect, after_space))
+        after_space = False
+    return found
+
+
+def turn_of(text: pypdfium2.PdfTextPage) -> int:
+    """By how many degrees clockwise the page must be turned before its text is upright, from a
+    sample of its characters; what its /Rotate says is not looked at.
+    """
+    count = text.count_chars()
+    turns: dict[int, int] = {}
+    for index in range(0, count, max(count // 200, 1)):
+        degrees = pdfium.FPDFText_GetCharAngle(text.raw, index) * 180 / 3.141592653589793
+        quarter = round(degrees / _QUARTER) * _QUARTER % 360
+        turns[quarter] = turns.get(quarter, 0) + 1
+    return max(turns, key=lambda it: turns[it]) if turns else 0
+
+
+def words(found: list[Glyph], grids: list[Grid]) -> list[Mark]:
+    """Join characters into words, in the order in which they were written; a cell's border parts
+    words.
+    """
+    marks: list[Mark] = []
+    run: list[Glyph] = []
+    where: object = None
+    for glyph in found:
+        place = _place(glyph, grids)
+        if run and (place != where or not _goes_on(run[-1], glyph)):
+            marks.append(_mark(run))
+            run = []
+        where = place
+        run.append(glyph)
+    if run:
+        marks.append(_mark(run))
+    return marks
+
+
+def _place(glyph: Glyph, grids: list[Grid]) -> tuple[int, Span] | None:
+    for number, grid in enumerate(grids):
+        span = grid.cell(*glyph.box.centre)
+        if span is not None:
+            return number, span
+    return None
+
+
+def _goes_on(last: Glyph, glyph: Glyph) -> bool:
+    if glyph.follows_space:
+        return False
+    height = max(last.box.height, 1.0)
+    middle = glyph.box.centre[1]
+    on_line = last.box.top < middle < last.box.bottom
+    return on_line and -height / 2 < glyph.box.left - last.box.right < height * _GAP
+
+
+def _mark(run: list[Glyph]) -> Mark:
+    text = unicodedata.normalize("NFC", "".join(glyph.text for glyph in run))
+    box = Rect(
+        min(it.box.left for it in run),
+        min(it.box.top for it in run),
+        max(it.box.right for it in run),
+        max(it.box.bottom for it in run),
+    )
+    return Mark(text, box, None)
+
+
+def is_usable(found: list[Glyph], page: pypdfium2.PdfPage) -> bool:
+    """Whether the characters can be what a reader sees: no lost encodings, no other alphabet where
+    Cyrillic belongs, no scan with somebody else's recognition below it.
+    """
+    if not found:
+        return False
+    bad = sum(_is_lost(glyph.text) for glyph in found)
+    letters = [glyph.text for glyph in found if glyph.text.isalpha()]
+    foreign = sum(not "\u0400" <= letter <= "\u04ff" for letter in letters)
+    if bad > len(found) * _BAD_SHARE:
+        return False
+    if len(letters) >= _LETTERS_MIN and foreign > len(letters) * _FOREIGN_SHARE:
+        return False
+    return scan_dpi(page) is None
+
+
+def _is_lost(character: str) -> bool:
+    return character == "\ufffd" or unicodedata.category(character) in ("Co", "Cc", "Cn")
+
+
+def scan_dpi(page: pypdfium2.PdfPage) -> int | None:
+    """The resolution of the picture that covers most of the page; None where none does."""
+    width, height = page.get_width(), page.get_height()
+    for picture in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
+        left, bottom, right, top = picture.get_bounds()
+        if (right - left) * (top - bottom) > width * height * _IMAGE_SHARE:
+            pixels: int = max(picture.get_px_size())
+            inches: float = max(right - left, top - bottom) / _POINTS
+            return round(pixels / inches)
+    return None
+
+
+def has_ink(page: pypdfium2.PdfPage) -> bool:
+    """Whether anything at all is drawn."""
+    return next(iter(page.get_objects(max_depth=1)), None) is not None
+
+
+def rules(page: pypdfium2.PdfPage, to: Frame) -> tuple[list[Rule], list[Rule]]:
+    """The straight lines and the sides of the boxes: those across, those down."""
+    across: list[Rule] = []
+    down: list[Rule] = []
+    for box in _paths(page):
+        left, bottom, right, top = box
+        rect = to.rect(left, bottom, right, top)
+        thin, short = _THIN * to.dpi / _POINTS, _SHORT * to.dpi / _POINTS
+        x, y = rect.centre
+        if rect.height < thin and rect.width > short:
+            across.append(Rule(y, rect.left, rect.right))
+        elif rect.width < thin and rect.height > short:
+            down.append(Rule(x, rect.top, rect.bottom))
+        elif rect.width > short and rect.height > short:
+            across += [Rule(it, rect.left, rect.right) for it in (rect.top, rect.bottom)]
+            down += [Rule(it, rect.top, rect.bottom) for it in (rect.left, rect.right)]
+    return across, down
+
+
+def _paths(page: pypdfium2.PdfPage) -> Iterator[tuple[float, float, float, float]]:
+    for path in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=_DEPTH):
+        yield path.get_bounds()
