@@ -67,6 +67,25 @@ async def test_probes_answer_within_a_second_whatever_hangs(
     await until(is_ready, seconds=30)
 
 
+async def test_a_core_that_ends_is_seen_not_ready_before_it_is_gone(world: World) -> None:
+    """After SIGTERM a load balancer has its time to look away; then the core ends well."""
+    core = await world.core(READINESS_GRACE_SECONDS=2)
+
+    async def is_ready() -> bool:
+        return (await _get(core, "/readyz")).status_code == 200
+
+    await until(is_ready)
+    core.process.terminate()
+
+    async def is_draining() -> bool:
+        answer = await _get(core, "/readyz?verbose")
+        return answer.status_code == 503 and answer.json()["checks"]["process"] == "draining"
+
+    await until(is_draining)
+    assert (await _get(core, "/livez")).status_code == 200
+    assert await core.stop() == 0
+
+
 async def test_metrics_tell_what_waits_and_what_happened(world: World) -> None:
     """In Prometheus' own format; the backlog by place, the loops, the requests by route."""
     core = await world.core(NATS_ENABLED=False)

@@ -258,6 +258,7 @@ async def serve(settings: Settings, bound: socket.socket, stop: asyncio.Event) -
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
     core.begin_draining()
+    await asyncio.wait((serving,), timeout=settings.exchange.readiness_grace_seconds)
     server.should_exit = True
     stopping.cancel()
     await serving

@@ -92,6 +92,12 @@ class ExchangeSettings(BaseSettings):
         validation_alias="DRAIN_SECONDS",
         description="SIGTERM: the loops may take so long to end.",
     )
+    readiness_grace_seconds: float = Field(
+        default=0,
+        ge=0,
+        validation_alias="READINESS_GRACE_SECONDS",
+        description="SIGTERM: for so long all but `/readyz` is served: a balancer looks away.",
+    )
     upload_max_bytes: int = Field(
         default=100 * 1024 * 1024,
         gt=0,

@@ -172,7 +172,7 @@ def forgets_the_true_size() -> None:
 @mutant("a-poisonous-envelope-holds-back-nobody")
 def throws_away_a_refused_batch() -> None:
     """One envelope that the database refuses takes its neighbours with it."""
-    Inbox._take_apart = lambda self, batch: None
+    Inbox._take_apart = lambda self, batch, error: None
 
 
 @mutant("every-invalid-example-is-rejected")

@@ -5,7 +5,7 @@
 with matching as materialized (
     select f.id, f.original_name
     from stored_file f
-    where f.status = $3 and f.withdrawn_at is null and not $5::boolean
+    where f.phase = $3 and f.withdrawn_at is null and not $5::boolean
         and f.created_at >= coalesce($1, '-infinity'::timestamptz) and f.created_at < coalesce($2, 'infinity'::timestamptz)
         and ($4::text is null or f.client_ref = $4) and ($6::text is null or f.file_type = $6)
         and ($7::text is null or f.error_code = $7)
@@ -25,7 +25,7 @@ select (select count(*) from matching) as total, array(select id from matching o
 with matching as materialized (
     select f.id, f.current_recognition_job_id as job_id
     from stored_file f
-    where f.status = $3 and f.withdrawn_at is null and not $5::boolean
+    where f.phase = $3 and f.withdrawn_at is null and not $5::boolean
         and f.created_at >= coalesce($1, '-infinity'::timestamptz) and f.created_at < coalesce($2, 'infinity'::timestamptz)
         and ($4::text is null or f.client_ref = $4) and ($6::text is null or f.file_type = $6)
         and ($7::text is null or f.error_code = $7)

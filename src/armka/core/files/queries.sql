@@ -132,7 +132,7 @@ with looked as materialized (
     where (created_at, id)
             < (coalesce($1, 'infinity'::timestamptz), coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))
         and created_at >= coalesce($3, '-infinity'::timestamptz) and created_at < coalesce($4, 'infinity'::timestamptz)
-        and ($7::boolean or withdrawn_at is null) and status = $5::text
+        and ($7::boolean or withdrawn_at is null) and phase = case when $5::text in ('UPLOADED', 'PROCESSING') then 'open' else $5::text end
     order by created_at desc, id desc
     limit $12
 ), found as (

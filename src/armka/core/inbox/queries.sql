@@ -66,6 +66,10 @@ from unnest(
 ), cause
 where j.id = r.id and j.status in ('queued', 'published', 'processing')
 
+-- name: tell_mapping
+-- After the commit, what the trigger tells for everybody else.
+select pg_notify('armka_job_mappable', '')
+
 -- name: write_facts
 -- A failure of the service, once a job (I3, Q1).
 insert into quality_failure_fact

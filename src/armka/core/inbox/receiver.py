@@ -22,12 +22,15 @@ from armka.core.database.pool import (
 )
 from armka.core.inbox import write
 from armka.core.inbox.decide import Acknowledge, Apply, Decision, Ignore, Reject, decide, header
+from armka.core.inbox.lanes import LANES, Lanes
 from armka.core.inbox.write import Rejected
+from armka.core.jobs.states import JobStatus
 from armka.messaging.messages import Incoming, Receiver
 
 log = structlog.get_logger(__name__)
 
-BATCH_SIZE = 1000
+BATCH_SIZE = 2000
+_LANES_FROM = 500
 _RETRY_SECONDS = 0.5
 _TRIES_ALONE = 5
 _ASIDE_AT_ONCE = 4
@@ -43,6 +46,21 @@ class _Read:
     msg_id: str | None
 
 
+@dataclass(frozen=True)
+class _Part:
+    """What is written in one transaction."""
+
+    read: Sequence[_Read]
+    rejected: Sequence[Rejected]
+
+    @property
+    def incoming(self) -> list[Incoming]:
+        return [
+            *(item.incoming for item in self.read),
+            *(item.incoming for item in self.rejected),
+        ]
+
+
 class Inbox:
     """Applies envelopes to jobs. What was taken stays in this process until it is settled."""
 
@@ -51,6 +69,7 @@ class Inbox:
         self._receiver = receiver
         self._bucket = bucket
         self._aside: set[asyncio.Task[None]] = set()
+        self._lanes: Lanes[_Part] = Lanes(self._bring_to_end)
         self._aside_limit = asyncio.Semaphore(_ASIDE_AT_ONCE)
 
     async def run_once(self) -> float:
@@ -59,25 +78,15 @@ class Inbox:
         """
         batch = await self._receiver.take(BATCH_SIZE)
         read, rejected = _read_all(batch)
-        while batch:
-            try:
-                await self._settle(read, rejected)
-                break
-            except Exception as error:  # noqa: BLE001 - nothing that was taken may be lost
-                if not is_unavailable(error):
-                    log.warning(
-                        "batch refused, taking it apart",
-                        envelopes=len(batch),
-                        error=type(error).__name__,
-                    )
-                    self._take_apart(batch)
-                    break
-                log.warning(
-                    "envelopes wait for the database",
-                    envelopes=len(batch),
-                    error=type(error).__name__,
-                )
-                await asyncio.sleep(_RETRY_SECONDS)
+        if len(read) < _LANES_FROM:
+            await self._lanes.emptied()
+            await self._bring_to_end(_Part(read, rejected))
+        else:
+            log.info("a large batch is written in parts", envelopes=len(read), parts=LANES)
+            await self._lanes.begin(_Part(_of_lane(read, lane), ()) for lane in range(LANES))
+            await self._bring_to_end(_Part([], rejected))
+        if not self._receiver.has_waiting():
+            await self._lanes.emptied()
         return 0.0
 
     async def drain(self) -> None:
@@ -86,11 +95,33 @@ class Inbox:
         """
         while self._receiver.has_waiting():
             await self.run_once()
+        await self._lanes.emptied()
         await asyncio.gather(*self._aside)
 
-    def _take_apart(self, batch: Sequence[Incoming]) -> None:
+    async def _bring_to_end(self, part: _Part) -> None:
+        while part.read or part.rejected:
+            try:
+                await self._settle(part.read, part.rejected)
+                break
+            except Exception as error:  # noqa: BLE001 - nothing that was taken may be lost
+                if not is_unavailable(error):
+                    self._take_apart(part.incoming, error)
+                    break
+                log.warning(
+                    "envelopes wait for the database",
+                    envelopes=len(part.incoming),
+                    error=type(error).__name__,
+                )
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    def _take_apart(self, batch: Sequence[Incoming], error: Exception) -> None:
         # Beside the loop: an envelope whose job somebody else holds locked must not hold back those
         # that come after.
+        log.warning(
+            "batch refused, taking it apart",
+            envelopes=len(batch),
+            error=type(error).__name__,
+        )
         for incoming in batch:
             task = asyncio.create_task(self._settle_alone(incoming))
             self._aside.add(task)
@@ -106,7 +137,18 @@ class Inbox:
             for item, decision in zip(read, decisions, strict=True)
         ]
         await self._receiver.settle(settled)
+        if any(_is_mappable(decision) for decision in decisions):
+            await self._wake_mapping()
         _report(read, decisions, rejected)
+
+    async def _wake_mapping(self) -> None:
+        try:
+            async with self._database.connection() as connection:
+                await write.tell_mapping(connection)
+        except Exception as error:
+            if not is_unavailable(error):
+                raise
+            log.info("the mapping cycle was not woken, it looks by itself")
 
     async def _write(
         self, connection: Connection, read: Sequence[_Read], rejected: Sequence[Rejected]
@@ -170,9 +212,18 @@ def _read_all(batch: Sequence[Incoming]) -> tuple[list[_Read], list[Rejected]]:
     return read, rejected
 
 
+def _of_lane(read: Sequence[_Read], lane: int) -> list[_Read]:
+    # A job's lane never changes, so its envelopes keep their order.
+    return [item for item in read if item.job.int % LANES == lane]
+
+
 def _known_job(body: bytes) -> UUID | None:
     address = codec.address_of(body)
     return address.job_id if address else None
+
+
+def _is_mappable(decision: Decision) -> bool:
+    return isinstance(decision, Apply) and decision.status is not JobStatus.ERROR
 
 
 def _outcome(decision: Decision) -> Outcome:

@@ -16,6 +16,7 @@ from armka.messaging.messages import Incoming
 
 SQL = load(__package__)
 
+_STATUSES = {status.value: status for status in JobStatus}
 KEPT_BODY_BYTES = 64 * 1024
 _KEPT_TEXT_CHARACTERS = 4000
 _KEPT_NAME_CHARACTERS = 200
@@ -36,7 +37,7 @@ async def lock_jobs(connection: Connection, ids: Iterable[UUID]) -> dict[UUID, J
         row["id"]: Job(
             id=row["id"],
             file_id=row["stored_file_id"],
-            status=JobStatus(row["status"]),
+            status=_STATUSES[row["status"]],
             attempt=row["attempt"],
             result_msg_id=row["result_msg_id"],
         )
@@ -124,6 +125,11 @@ async def _apply_results(
         [objects.get(object_keys.raw(result.job)) for result in results],
         [_name(result.msg_id) for result in results],
     )
+
+
+async def tell_mapping(connection: Connection) -> None:
+    """Wake the mapping cycle of every replica."""
+    await connection.fetchval(SQL.tell_mapping)
 
 
 async def keep_rejected(connection: Connection, rejected: Sequence[Rejected]) -> None:

@@ -54,15 +54,11 @@ with at as materialized (
     from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[]) as p (id, msg_id, subject, reply_deadline), at
     where j.id = p.id and j.status = 'queued'
     returning j.id, j.stored_file_id
-), file as (
-    select f.id from stored_file f join moved m on m.stored_file_id = f.id and m.id = f.current_recognition_job_id
-    where f.status <> 'PROCESSING'
-    order by f.id
-    for no key update of f
 ), begun as (
     update stored_file f
     set status = 'PROCESSING', error_code = null, error_message = null, updated_at = now()
-    from file where f.id = file.id
+    from moved m
+    where f.id = m.stored_file_id and f.current_recognition_job_id = m.id and f.status <> 'PROCESSING'
 )
 select count(*) from moved
 

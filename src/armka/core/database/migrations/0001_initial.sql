@@ -32,8 +32,10 @@ create table stored_file (
     withdrawn_at timestamptz,
     withdrawn_by text,
     withdrawn_reason text,
+    -- What the indexes know of the status: a publication does not change it, so it touches no index (a HOT update).
+    phase text not null generated always as (case when status in ('UPLOADED', 'PROCESSING') then 'open' else status end) stored,
     constraint stored_file_status check (status in ('UPLOADED', 'PROCESSING', 'DONE', 'NEEDS_CHECK', 'ERROR'))
-);
+) with (fillfactor = 70);
 
 create table recognition_job (
     id uuid primary key default gen_random_uuid(),
@@ -243,7 +245,7 @@ create index recognition_job_file on recognition_job (stored_file_id, attempt);
 create index recognition_job_recent on recognition_job (created_at, id);
 create index recognition_job_event_job on recognition_job_event (recognition_job_id, id);
 create index stored_file_recent on stored_file (created_at, id);
-create index stored_file_by_status on stored_file (status, created_at, id);
+create index stored_file_by_phase on stored_file (phase, created_at, id);
 create index rejected_message_job on rejected_message (recognition_job_id) where recognition_job_id is not null;
 create index idempotency_key_age on idempotency_key (created_at);
 create index bulk_operation_open on bulk_operation (created_at, id) where finished_at is null;
@@ -268,6 +270,7 @@ create function recognition_job_may_move(from_status text, to_status text) retur
     );
 
 -- Once a statement, with both images of the rows: refuses illegal moves, writes the events, wakes the mapping cycle.
+-- The inbox ('result') wakes it after its commit instead: a commit that notifies holds back all others that do.
 -- Its plan is kept, and made when a batch was small: a nested loop over both images would cost the square of a large one.
 create function recognition_job_moved() returns trigger language plpgsql set enable_nestloop = off as $$
 declare
@@ -301,7 +304,7 @@ begin
             using errcode = 'check_violation', constraint = 'recognition_job_transition',
                 hint = 'a final status never changes; to process the file again, make a new attempt';
     end if;
-    if mappable then
+    if mappable and known_cause <> 'result' then
         perform pg_notify('armka_job_mappable', '');
     end if;
     return null;
