@@ -20,6 +20,8 @@ _DIGITS = str.maketrans(
 )  # fmt: skip
 _SHAPE = re.compile(r"[\d\s.,'’()\-−–—_]+")
 _TWO_DECIMALS = re.compile(r"[.,]\d\d\)?$")
+_SEPARATOR = re.compile("[.,]")
+_DECIMALS = re.compile(r"[.,]\d\d\W*$")
 _LEAST_DIGITS = 3  # 0,00
 
 
@@ -53,7 +55,7 @@ def meant(text: str, *, kopecks: bool) -> int | None:
         return None
     if not kopecks:
         return straight if isinstance(straight, int) else None
-    if len(digits) < _LEAST_DIGITS:
-        return None
+    if len(digits) < _LEAST_DIGITS or (_SEPARATOR.search(bare) and not _DECIMALS.search(bare)):
+        return None  # digits were lost, not the comma alone
     amount: int = int(digits) * KOPECK
     return -amount if negative else amount
