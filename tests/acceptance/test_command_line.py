@@ -43,6 +43,7 @@ async def armka(*arguments: object, env: dict[str, str] | None = None) -> Ran:
 
 
 @pytest.mark.smoke
+@pytest.mark.timeout(240)
 async def test_the_demo_recognises_the_samples_and_leaves_nothing_behind(tmp_path: Path) -> None:
     """`armka demo --exit`: every sample ends as samples/README.md says; no process stays."""
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "200"}

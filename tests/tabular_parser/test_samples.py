@@ -83,4 +83,4 @@ def test_the_readme_tells_of_every_file_and_of_no_other():
         if line.startswith("| `")
     }
     there = {path.name for path in FOLDER.iterdir()} - {"README.md"}
-    assert told == there == {sample.name for sample in (*SAMPLES, *SCANS)}
+    assert told == there == {it.name for it in SAMPLES} | {it.name for it in SCANS}
