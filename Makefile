@@ -7,8 +7,8 @@ PY      := $(VENV)/bin/python
 PYTHON  ?=
 ARGS    ?=
 NEWEST   = $(shell tools/find-python --newest)
-# One worker per core: every test has a database of its own.
-WORKERS ?= auto
+# Two workers a core: most tests wait for something to happen, and each has a database of its own.
+WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 # Silent on success, loud on failure, patient with a slow index.
 INSTALL := -m pip install -qq --require-hashes --requirement
@@ -38,8 +38,8 @@ soak: $(VENV)/.dev ## Documents pass while everything is killed, frozen, restart
 bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
 	@$(BENCH)/bin/python -m bench $(ARGS)
 
-mutants: $(VENV)/.dev ## Every deliberate fault of the core against every scenario: which see it
-	$(PY) -m pytest tests/conformance/matrix.py -n $(WORKERS) -rP $(ARGS)
+mutants: $(VENV)/.dev ## Every deliberate fault, of the core and of a service, against every check: which see it
+	$(PY) -m pytest tests/conformance/matrix.py tests/conformance/service/matrix.py -n $(WORKERS) -rP $(ARGS)
 
 smoke: $(VENV)/.made ## The tests marked `smoke`, on the newest Python present
 	@if [ "$$($(PY) -V)" = "$$($(NEWEST) -V)" ]; then \
@@ -83,11 +83,14 @@ lock: $(VENV)/.dev ## Pin the requirements again after a change of pyproject.tom
 	$(SELECT) --extra core --output-file requirements/core.txt
 	$(SELECT) --extra scan --output-file requirements/scan.txt
 	$(SELECT) --extra tabular --output-file requirements/tabular.txt
-	$(SELECT) --extra core --extra scan --extra stack --group bench --output-file requirements/bench.txt
+	$(SELECT) --extra core --extra scan --extra stack --extra tabular --group bench --output-file requirements/bench.txt
 
 reference: $(VENV)/.dev ## The generated pages of docs/reference
 	$(PY) tools/reference.py > docs/reference/settings.md
 	PYTHONPATH=src $(PY) -m tests.conformance.page > docs/reference/scenarios.md
+	PYTHONPATH=src $(PY) -m tests.conformance.service.page > docs/reference/checks.md
+	$(PY) tools/messages.py > docs/reference/messages.md
+	$(PY) tools/asyncapi.py docs/contracts
 
 dist: $(VENV)/.dev ## A wheel and an sdist in dist/
 	$(PY) -m hatchling build --target sdist --target wheel

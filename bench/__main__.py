@@ -4,14 +4,16 @@ import argparse
 import asyncio
 import json
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
-from bench import ceiling, exchange, on_pgqueuer, on_procrastinate
+from bench import ceiling, exchange, on_pgqueuer, on_procrastinate, reading
 from bench.contest import Contestant, play
-from bench.exchange import Latency, latency, memory
-from bench.report import LEAST_ROUNDS, Row, floors, report
+from bench.exchange import latency, memory
+from bench.report import LEAST_ROUNDS, Floor, Row, floors, report, verdict
 from bench.stage import Stage, stage
 
+_PARTS = ("exchange", "reading")
 _MEMORY_JOBS, _MEMORY_STEP = 100_000, 10_000
 
 
@@ -38,21 +40,32 @@ async def _throughput(place: Stage, options: argparse.Namespace) -> list[Row]:
 
 
 async def _run(options: argparse.Namespace, folder: Path) -> bool:
+    judged: list[Floor] = []
+    raw: dict[str, object] = {}
+    if "exchange" in options.only:
+        judged += await _exchange(options, folder, raw)
+    if "reading" in options.only:
+        readings = await reading.measure(folder, options.rounds)
+        judged += reading.floors(readings)
+        raw["reading"] = asdict(readings)
+        print(reading.report(readings), end="\n\n")  # noqa: T201
+    print(verdict(judged))  # noqa: T201
+    if options.json:
+        _write(options.json, raw)
+    return all(floor.holds for floor in judged)
+
+
+async def _exchange(
+    options: argparse.Namespace, folder: Path, raw: dict[str, object]
+) -> list[Floor]:
     async with stage(folder) as place:
         idle = [await latency(place, options.latency_jobs) for _ in range(options.rounds)]
         rows = await _throughput(place, options)
         resident = []
         if not options.skip_memory:
             resident = await memory(place, _MEMORY_JOBS, _MEMORY_STEP)
-    judged = floors(rows, idle, resident)
-    print(report(rows, idle, resident, judged))  # noqa: T201
-    if options.json:
-        _write_json(options.json, rows, idle, resident)
-    return all(floor.holds for floor in judged)
-
-
-def _write_json(path: Path, rows: list[Row], idle: list[Latency], resident: list[float]) -> None:
-    raw = {
+    print(report(rows, idle, resident), end="\n\n")  # noqa: T201
+    raw |= {
         "rows": {
             row.name: [vars(played) | {"cost": vars(played.cost)} for played in row.rounds]
             for row in rows
@@ -60,6 +73,10 @@ def _write_json(path: Path, rows: list[Row], idle: list[Latency], resident: list
         "latency_ms": [vars(one) for one in idle],
         "resident_mib": resident,
     }
+    return floors(rows, idle, resident)
+
+
+def _write(path: Path, raw: dict[str, object]) -> None:
     path.write_text(json.dumps(raw, indent=1))
 
 
@@ -70,8 +87,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="rounds (%(default)s)")
     parser.add_argument("--latency-jobs", type=int, default=200, help="per round (%(default)s)")
     parser.add_argument("--skip-memory", action="store_true", help="leave out the 100,000 jobs")
+    parser.add_argument(
+        "--only", choices=_PARTS, action="append", help="one part: %(choices)s (default: all)"
+    )
     parser.add_argument("--json", type=Path, help="write every number to this file")
     options = parser.parse_args()
+    options.only = options.only or _PARTS
     if options.rounds < LEAST_ROUNDS:
         parser.error(f"fewer than {LEAST_ROUNDS} rounds say nothing, so there is no verdict")
     with tempfile.TemporaryDirectory(prefix="armka-bench-") as folder:

@@ -81,3 +81,10 @@ def resident_mib(pid: int) -> float:
     """Resident memory of one process."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / _MIB
+
+
+def peak_bytes(pid: int) -> int:
+    """The most memory that a process ever held."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    line = next(line for line in lines if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024

@@ -119,23 +119,18 @@ def floors(rows: Sequence[Row], idle: Sequence[Latency], resident: Sequence[floa
     return found
 
 
-def report(
-    rows: Sequence[Row],
-    idle: Sequence[Latency],
-    resident: Sequence[float],
-    judged: Sequence[Floor],
-) -> str:
+def report(rows: Sequence[Row], idle: Sequence[Latency], resident: Sequence[float]) -> str:
     """The tables in Markdown, medians (min-max) everywhere."""
     parts = [_speed(rows), _cost(rows), _idle(idle)]
     if resident:
         readings = ", ".join(f"{reading:.0f}" for reading in resident)
         parts.append(f"Resident MiB of the core after each 10,000 jobs: {readings}.")
-    return "\n\n".join([*parts, _verdict(judged)])
+    return "\n\n".join(parts)
 
 
 def _speed(rows: Sequence[Row]) -> str:
     ours = rows[0]
-    return _table(
+    return table(
         ["", "jobs/s", "with the enqueue", "arm-ka is so many times as fast"],
         [
             [
@@ -150,7 +145,7 @@ def _speed(rows: Sequence[Row]) -> str:
 
 
 def _cost(rows: Sequence[Row]) -> str:
-    return _table(
+    return table(
         ["For 1,000 jobs", "CPU s: worker", "PostgreSQL", "others", "statements", "WAL KiB", "MiB"],
         [
             [
@@ -170,7 +165,7 @@ def _idle(idle: Sequence[Latency]) -> str:
         "insert to wire": [one.to_wire for one in idle],
         "insert to done": [one.to_done for one in idle],
     }
-    return _table(
+    return table(
         ["Idle, ms", "p50", "p99"],
         [
             [
@@ -182,8 +177,9 @@ def _idle(idle: Sequence[Latency]) -> str:
     )
 
 
-def _verdict(judged: Sequence[Floor]) -> str:
-    return _table(
+def verdict(judged: Sequence[Floor]) -> str:
+    """Which floors hold."""
+    return table(
         ["Floor", "must be", "median (min-max)", ""],
         [
             [floor.what, floor.bound, spread(floor.values, 2), "holds" if floor.holds else "missed"]
@@ -192,6 +188,7 @@ def _verdict(judged: Sequence[Floor]) -> str:
     )
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, numbers to the right."""
     lines = [columns, ["---", *["---:"] * (len(columns) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

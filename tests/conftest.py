@@ -1,3 +1,3 @@
-"""Fixtures for every test: see `servers.py` and `world.py`."""
+"""Fixtures for every test: see `openbao.py`, `servers.py` and `world.py`."""
 
-pytest_plugins = ["tests.servers", "tests.world"]
+pytest_plugins = ["tests.servers", "tests.openbao", "tests.world"]

@@ -110,6 +110,10 @@ class World:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
+        return await self.core_on(port, wait=wait, **settings)
+
+    async def core_on(self, port: int, *, wait: bool = True, **settings: object) -> CoreProcess:
+        """The same on this port, where another core was before."""
         log = self.folder / f"core{len(self.cores)}.log"
         with log.open("wb") as output:
             process = await asyncio.create_subprocess_exec(

@@ -4,10 +4,14 @@ import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
+from armka.contract.fields import ServiceInfo, format_instant
 from armka.contract.result import Document
 from armka.contract.vocabulary import FileType, LineKind
+from armka.sdk.frames import Task
 from armka.sdk.handler import Recognition, Source
+from armka.services.tabular_parser import NAME, VERSION
 from armka.services.tabular_parser.recognise import recognise
 from tests.books import xls, xlsb, xlsx
 from tests.books.ledger import Account, Ledger, Six
@@ -32,6 +36,21 @@ def source_of(path: Path, file_type: FileType | None = None) -> Source:
         sha256=hashlib.sha256(data).hexdigest(),
         size_bytes=len(data),
         deadline=datetime.now(UTC) + timedelta(minutes=5),
+    )
+
+
+def task_of(source: Source) -> Task:
+    """The file as a service hands it to its child process."""
+    return Task(
+        path=str(source.path),
+        file_type=source.file_type,
+        original_name=source.original_name,
+        sha256=source.sha256,
+        size_bytes=source.size_bytes,
+        deadline=format_instant(source.deadline),
+        job_id=str(uuid4()),
+        file_id=str(uuid4()),
+        service=ServiceInfo(NAME, VERSION),
     )
 
 

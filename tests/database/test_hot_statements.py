@@ -158,7 +158,7 @@ async def _files(connection: asyncpg.Connection, jobs: list[UUID]) -> list[UUID]
 
 async def test_the_outbox_reads_what_it_publishes(connection: asyncpg.Connection) -> None:
     """Claim, mark, refuse, and the moment of the next republish."""
-    assert await touched(connection, OUTBOX.claim_queued, BATCH, 600.0, 1800.0) <= BOUND
+    assert await touched(connection, OUTBOX.claim_queued, BATCH, 600.0, 1800.0, []) <= BOUND
     jobs = await _jobs(connection, "queued")
     deadline = await connection.fetchval("select now()")
     marks = (jobs, ["1"] * len(jobs), ["s"] * len(jobs), [deadline] * len(jobs))
@@ -255,4 +255,5 @@ async def test_an_upload_reads_its_like(connection: asyncpg.Connection) -> None:
     )
     values = (uuid4(), uuid4(), "arm-ka", "uploads/new", 1, "0" * 64, "a.xlsx", "XLSX", "tabular")
     keyed = (None, "files", "key", 0, "digest")
-    assert await touched(connection, FILES.register_upload, *values, *keyed) <= BOUND
+    by = ("api", "open", None, "api", "127.0.0.1")
+    assert await touched(connection, FILES.register_upload, *values, *keyed, *by) <= BOUND

@@ -5,14 +5,17 @@ import pytest
 
 from armka.core.database.queries import load
 
-ROOMS = ("database", "files", "inbox", "jobs", "mapping", "outbox", "watchdog")
+ROOMS = ("files", "identity", "inbox", "jobs", "mapping", "outbox", "watchdog")
+FILES = [
+    ("database", "migrations.sql"),
+    ("identity", "audit.sql"),
+    *((room, "queries.sql") for room in ROOMS),
+]
 
 STATEMENTS = [
     pytest.param(statement, id=f"{room}.{name}")
-    for room in ROOMS
-    for name, statement in load(
-        f"armka.core.{room}", "migrations.sql" if room == "database" else "queries.sql"
-    ).items()
+    for room, file in FILES
+    for name, statement in load(f"armka.core.{room}", file).items()
 ]
 
 

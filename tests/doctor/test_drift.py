@@ -161,6 +161,11 @@ async def two_facts(world: World) -> None:
     )
 
 
+async def blocked(world: World) -> None:
+    await world.job(pipeline="image")
+    await world.db.execute("insert into outbox_obstacle values ('image', 'no permission')")
+
+
 async def guard_off(world: World) -> None:
     await world.db.execute(GUARD.format("disable"))
 
@@ -174,6 +179,7 @@ DRIFTS: list[tuple[str, Callable[[World], Awaitable[None]]]] = [
     ("job_without_clock", no_clock_undated),
     ("job_overdue", overdue),
     ("job_not_published", not_published),
+    ("pipeline_blocked", blocked),
     ("result_not_mapped", not_mapped),
     ("final_without_finish", without_finish),
     ("two_final_events", two_ends),

@@ -21,6 +21,7 @@ from armka.messaging.connection import connected
 from armka.messaging.settings import NatsSettings
 from armka.stack import NatsServer
 from tests.doctor.conftest import Examine
+from tests.messaging.credentials import OperatorMode
 from tests.world import World, until
 
 
@@ -116,7 +117,7 @@ async def test_a_server_that_takes_small_messages_only_is_found(tmp_path: Path) 
         settings = NatsSettings(url=server.url)
         async with connected(settings, name="doctor") as connection:
             await connection.wait_live()
-            reached, payload = Broker(connection, settings.subjects).reached()
+            reached, payload, _ = Broker(connection, settings.subjects).reached()
 
     assert reached.state is State.OK
     assert payload.examples == ("max_payload is 4096 bytes",)
@@ -145,3 +146,34 @@ async def test_the_first_look_waits_for_the_loops(doctor: Doctor) -> None:
     assert doctor.summary()["at"] is None
     assert await doctor.run_once() == ExchangeSettings().doctor_period_seconds
     assert doctor.summary()["drift"] == {}
+
+
+async def test_credentials_of_another_role_are_found(tmp_path: Path) -> None:
+    """Whoever may not hear the answer cannot be told its permissions; that itself is told."""
+    user = (
+        'authorization { users = [ { user: other, password: secret, permissions: { publish: ">", '
+        'subscribe: "_INBOX.other.>" } } ] }'
+    )
+    async with NatsServer(tmp_path / "nats", config=user) as server:
+        settings = NatsSettings(url=server.url.replace("//", "//other:secret@"))
+        async with connected(settings, name="doctor", role="core") as connection:
+            await connection.wait_live()
+            found = await Broker(connection, settings.subjects).permitted()
+
+    assert found.state is State.DRIFT
+    assert "_inbox.core" in found.examples[0]
+
+
+async def test_a_jwt_that_ends_soon_is_found(tmp_path: Path) -> None:
+    """With a tenth of its time left."""
+    mode = OperatorMode()
+    found = []
+    async with NatsServer(tmp_path / "nats", config=mode.config) as server:
+        for seconds in (3600, 60):
+            given = {"NATS_URL": server.url} | mode.user(seconds=seconds, age_seconds=3000)
+            settings = NatsSettings.model_validate(given)
+            async with connected(settings, name="doctor") as connection:
+                await connection.wait_live()
+                found.append(Broker(connection, settings.subjects).reached()[2])
+
+    assert [finding.state for finding in found] == [State.OK, State.DRIFT]

@@ -32,6 +32,7 @@ from armka.core.database.pool import Database
 from armka.core.database.settings import DatabaseSettings
 from armka.core.errors import AttemptUnderWay
 from armka.core.files.attempts import Attempts
+from armka.core.identity.principal import nobody
 from armka.core.inbox.receiver import Inbox
 from armka.core.jobs.states import FINAL, JobStatus
 from armka.core.mapping.mapper import Mapper, MappingConfig
@@ -188,9 +189,9 @@ class Exchange(RuleBasedStateMachine):
         attempts = Attempts(self.ground.database)
         if not self.model.may_retry(file):
             with pytest.raises(AttemptUnderWay):
-                self.ground.run(attempts.begin(file.id))
+                self.ground.run(attempts.begin(file.id, nobody()))
             return
-        attempt = self.run(attempts.begin(file.id))
+        attempt = self.run(attempts.begin(file.id, nobody()))
         job = Job(attempt.job_id, file, file.current.attempt + 1)
         assert attempt.attempt == job.attempt
         file.jobs.append(job)

@@ -44,6 +44,19 @@ PATHS = {
     "/api/v1/jobs/{job_id}/messages",
     "/api/v1/rejected-messages",
     "/api/v1/rejected-messages/{message_id}",
+    "/api/v1/me",
+    "/api/v1/me/password",
+    "/api/v1/users",
+    "/api/v1/users/{user_id}",
+    "/api/v1/users/{user_id}/roles",
+    "/api/v1/users/{user_id}/password",
+    "/api/v1/users/{user_id}/disable",
+    "/api/v1/users/{user_id}/enable",
+    "/api/v1/users/{user_id}/sign-out",
+    "/api/v1/users/{user_id}/sign-in-link",
+    "/api/v1/tokens",
+    "/api/v1/tokens/{token_id}/revoke",
+    "/api/v1/audit",
 }
 
 CASES_EACH = 7

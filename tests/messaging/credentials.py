@@ -1,75 +1,46 @@
-"""Operators, accounts and users of NATS, made on the spot: nkeys and their JWTs."""
+"""A server in operator mode with one user who may do everything."""
 
-import base64
-import hashlib
-import json
-import os
-from dataclasses import dataclass
-from typing import Any
+import time
 
-import nkeys
-
-
-@dataclass(frozen=True)
-class Key:
-    """An nkey pair."""
-
-    seed: bytes
-
-    @classmethod
-    def new(cls, prefix: int) -> "Key":
-        return cls(bytes(nkeys.encode_seed(os.urandom(32), prefix)))
-
-    @property
-    def public(self) -> str:
-        return bytes(nkeys.from_seed(bytearray(self.seed)).public_key).decode()
-
-    def jwt(self, subject: str, kind: str, **claims: Any) -> str:
-        """A JWT about `subject`, issued by this key."""
-        payload = {
-            "iat": 1_700_000_000,
-            "iss": self.public,
-            "sub": subject,
-            "name": kind,
-            "nats": {"type": kind, "version": 2} | claims,
-        }
-        payload["jti"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()
-        header = {"typ": "JWT", "alg": "ed25519-nkey"}
-        signed = f"{_encode(header)}.{_encode(payload)}"
-        signature = nkeys.from_seed(bytearray(self.seed)).sign(signed.encode())
-        return f"{signed}.{_base64(bytes(signature))}"
+from armka.messaging.setup.keys import (
+    ACCOUNT,
+    OPERATOR,
+    USER,
+    Key,
+    account_claims,
+    operator_claims,
+    user_claims,
+)
 
 
-def _encode(value: dict[str, Any]) -> str:
-    return _base64(json.dumps(value).encode())
+class OperatorMode:
+    """Keys of an operator, and the configuration of a server that knows them."""
 
+    def __init__(self) -> None:
+        self.operator, self.account = Key.new(OPERATOR), Key.new(ACCOUNT)
+        system = Key.new(ACCOUNT)
+        own = self.operator.issue(self.operator.public, "o", operator_claims(system.public))
+        preload = "\n".join(
+            f"{key.public}: {self.operator.issue(key.public, 'a', account_claims(jetstream=js))}"
+            for key, js in ((self.account, True), (system, False))
+        )
+        self.config = (
+            f"operator: {own}\nsystem_account: {system.public}\n"
+            f"resolver: MEMORY\nresolver_preload: {{\n{preload}\n}}\n"
+        )
 
-def _base64(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-_LIMITS = {"subs": -1, "data": -1, "payload": -1}
-_ACCOUNT_LIMITS = _LIMITS | {
-    "conn": -1,
-    "leaf": -1,
-    "imports": -1,
-    "exports": -1,
-    "wildcards": True,
-}
-
-
-def operator_mode() -> tuple[str, str, str]:
-    """A server's configuration, and the seed and JWT of a user whom it lets in."""
-    operator = Key.new(nkeys.PREFIX_BYTE_OPERATOR)
-    accounts = [Key.new(nkeys.PREFIX_BYTE_ACCOUNT) for _ in range(2)]
-    user = Key.new(nkeys.PREFIX_BYTE_USER)
-    jwts = [operator.jwt(account.public, "account", limits=_ACCOUNT_LIMITS) for account in accounts]
-    preload = "\n".join(
-        f"  {account.public}: {jwt}" for account, jwt in zip(accounts, jwts, strict=True)
-    )
-    config = (
-        f"operator: {operator.jwt(operator.public, 'operator')}\n"
-        f"system_account: {accounts[1].public}\n"
-        f"resolver: MEMORY\nresolver_preload: {{\n{preload}\n}}\n"
-    )
-    return config, user.seed.decode(), accounts[0].jwt(user.public, "user", **_LIMITS)
+    def user(
+        self,
+        *,
+        seconds: float | None = None,
+        age_seconds: float = 0,
+        publish: tuple[str, ...] = (">",),
+        subscribe: tuple[str, ...] = (">",),
+    ) -> dict[str, str]:
+        """The settings of a new user, who is let in for so long."""
+        key = Key.new(USER)
+        claims = user_claims(publish, subscribe, answers=False)
+        jwt = self.account.issue(
+            key.public, f"user {time.time_ns()}", claims, seconds, age_seconds=age_seconds
+        )
+        return {"OPENBAO__NATS__NATS_SEED": key.seed, "OPENBAO__NATS__NATS_JWT": jwt}

@@ -1,5 +1,7 @@
 """N1, N3: subjects, and credentials that come in pairs and are never shown."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -52,3 +54,34 @@ def test_subjects_are_the_transports_unless_overridden() -> None:
     own = NatsSettings.model_validate({"NATS_SUBJECT_IMAGE_REQUEST": "bank.images"}).subjects
     assert (own.image_request, own.result) == ("bank.images", "files.tabular_parsed")
     assert NatsSettings.model_validate({}).transport is Transport.CORE
+
+
+@pytest.mark.parametrize(
+    "subject",
+    ["files.*", "files.>", "files uploaded", "files..uploaded", ".files", "files.", "$JS.API.x",
+     "_INBOX.x", "files.\nx", "files.\u00a0x"],
+)  # fmt: skip
+def test_a_subject_that_nobody_can_publish_to_is_refused(subject: str) -> None:
+    """At the start, by the variable's name."""
+    with pytest.raises(ValidationError, match="NATS_SUBJECT_RESULT"):
+        NatsSettings.model_validate({"NATS_SUBJECT_RESULT": subject})
+
+
+def test_two_uses_of_one_subject_are_refused() -> None:
+    """A core would take its own requests for results."""
+    with pytest.raises(ValidationError, match=r"the subject files.tabular_parsed has 2 uses"):
+        NatsSettings.model_validate({"NATS_SUBJECT_IMAGE_REQUEST": "files.tabular_parsed"})
+
+
+def test_a_client_certificate_needs_its_key(tmp_path: Path) -> None:
+    """And files must be there."""
+    (tmp_path / "cert.pem").touch()
+    with pytest.raises(ValidationError, match="NATS_TLS_KEY_FILE is missing"):
+        NatsSettings.model_validate({"NATS_TLS_CERT_FILE": str(tmp_path / "cert.pem")})
+    with pytest.raises(ValidationError, match="NATS_TLS_CA_FILE"):
+        NatsSettings.model_validate({"NATS_TLS_CA_FILE": str(tmp_path / "nowhere.pem")})
+
+
+def test_the_password_of_the_address_is_not_shown() -> None:
+    """By `repr`, which a traceback may hold."""
+    assert "canary" not in repr(NatsSettings(url="nats://core:canary@nats:4222"))

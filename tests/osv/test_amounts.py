@@ -114,3 +114,11 @@ def test_text_and_back(amount):
 @given(st.text())
 def test_no_text_breaks_the_reading(text):
     assert isinstance(of_text(text), int | Unreadable | None)
+
+
+def test_a_red_text_without_a_sign_may_be_negative():
+    red = reader([Style(red=True)], 1)
+    assert red("1 234,56", 0) == Unreadable("1 234,56", suggested=-123456 * SCALE // 100)
+    assert red("(5,00)", 0) == red("-5,00", 0) == -5 * SCALE
+    assert red("0,00", 0) == 0
+    assert red(5.0, 0) == 5 * SCALE

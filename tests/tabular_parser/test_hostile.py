@@ -141,6 +141,14 @@ def test_xml_that_is_none(book, part):
     assert refused(book[2], {part: b"<a><b></a>"}).code is ErrorCode.UNREADABLE
 
 
+@pytest.mark.parametrize("part", ["xl/workbook.xml", "xl/styles.xml", _SHEET])
+@pytest.mark.parametrize("encoding", ["U0F-8", "utf-7", "euc-jp", "zlib"])
+def test_an_encoding_that_no_workbook_has(book, part, encoding):
+    _, parts, run = book
+    body = parts[part].replace(b"UTF-8", encoding.encode(), 1)
+    assert refused(run, {part: body}).code is ErrorCode.UNREADABLE
+
+
 def test_formulas_and_links_outside_are_not_followed(book):
     ledger, parts, run = book
     sheet = parts[_SHEET].replace(

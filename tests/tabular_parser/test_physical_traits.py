@@ -2,6 +2,7 @@
 
 import io
 import re
+import struct
 import zipfile
 from datetime import datetime
 from random import Random
@@ -235,3 +236,30 @@ def test_an_xls_sheet_of_nothing_but_text_is_read_through(tmp_path):
     write_xls.write(path, [sheet])
     (grid,) = xls.read(path.read_bytes())
     assert [(row.number, row.cells[0][:2]) for row in grid.rows] == [(4, (3, "только текст"))]
+
+
+def biff2(texts: dict[tuple[int, int], bytes], numbers: dict[tuple[int, int], float]) -> bytes:
+    """A worksheet of Excel 2 without a code page."""
+    records = [struct.pack("<HHHH", 9, 4, 2, 16)]
+    for (row, column), text in texts.items():
+        body = struct.pack("<HH3xB", row, column, len(text)) + text
+        records.append(struct.pack("<HH", 4, len(body)) + body)
+    for (row, column), number in numbers.items():
+        records.append(struct.pack("<HHHH3xd", 3, 15, row, column, number))
+    return b"".join([*records, struct.pack("<HH", 10, 0)])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Сальдо на начало".encode("cp1251"), "Сальдо на начало"),
+        ("Übergröße, Crème brûlée".encode("cp1252"), "Übergröße, Crème brûlée"),
+    ],
+)
+def test_texts_of_old_books_that_name_no_code_page_are_cyrillic_where_they_look_so(text, shown):
+    """Books before Excel 97 have no Unicode, and many of them no word on their code page."""
+    (grid,) = xls.read(biff2({(0, 0): text}, {(1, 1): -1922584.88}))
+    assert [(row.number, row.cells[0][:2]) for row in grid.rows] == [
+        (1, (0, shown)),
+        (2, (1, -1922584.88)),
+    ]

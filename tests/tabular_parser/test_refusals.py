@@ -133,14 +133,16 @@ def zipped(*names: str) -> bytes:
         (b"\x89PNG\r\n\x1a\n....", "PNG"),
         (b"MOXCEL\0\0\7", "MXL"),
         (b"ID;PSCALC3\n", "SYLK"),
-        (b"<html><body><table><tr><td>1</td></tr></table>", "HTML"),
-        (
-            b"<?xml version='1.0'?><Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'>",
-            "XML 2003",
-        ),
-        ("Счет;Дебет;Кредит\n60;1;2\n".encode("cp1251"), "CSV"),
-        (b"\xef\xbb\xbf" + "Счет;Дебет".encode(), "CSV"),
+        (b"TABLE\r\n0,1\r\n", "DIF"),
+        (b"\x03\x7d\x0c\x1f\1\0\0\0\x41\0\x10\0" + bytes(90), "DBF"),
+        (b"\0\0\x02\0\6\4\6\0", "Lotus"),
+        (b"MIME-Version: 1.0\r\n", "MHTML"),
+        (b"<?xml version='1.0'?><document xmlns='http://v8.1c.ru/8.2/data/spreadsheet'/>", "MXL"),
+        (b"<?xml version='1.0'?><a/>", "XML"),
+        ("Письмо без таблицы".encode("cp1251"), "текстовый файл"),
         (zipped("word/document.xml"), "Word"),
+        (zipped("ppt/presentation.xml"), "PowerPoint"),
+        (zipped("Index/Document.iwa"), "Numbers"),
         (zipped("mimetype", "content.xml"), "ODS"),
         (zipped("readme.txt"), "ZIP"),
     ],
@@ -152,10 +154,16 @@ def test_a_file_in_a_foreign_dress_is_called_by_its_name(refusal, data, called):
     assert "сохраните" in refused.message
 
 
-def test_a_word_document_of_old(tmp_path, refusal):
+@pytest.mark.parametrize(
+    ("stream", "called"),
+    [("WordDocument", "DOC"), ("PowerPoint Document", "PPT"), ("Contents", "Microsoft Office")],
+)
+def test_an_office_document_of_old(tmp_path, refusal, stream, called):
     path = tmp_path / "document"
-    compound.write(path, {"WordDocument": b"x", "1Table": b"x"})
-    assert refusal(path.read_bytes(), FileType.XLS).code is ErrorCode.INVALID_FORMAT
+    compound.write(path, {stream: b"x", "1Table": b"x"})
+    refused = refusal(path.read_bytes(), FileType.XLS)
+    assert refused.code is ErrorCode.INVALID_FORMAT
+    assert called in refused.message
 
 
 @pytest.mark.parametrize("file_type", [FileType.PDF, FileType.PNG, FileType.JPG])

@@ -43,6 +43,7 @@ async def _examine(settings: "Settings", newest: int) -> "list[Finding]":
     from armka.core.doctor.doctor import Doctor
     from armka.messaging.connection import connected
     from armka.objects.store import ObjectStore
+    from armka.secrets.openbao import openbao
 
     # The findings say it all; what the rooms log about the same is for long-running processes.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
@@ -50,7 +51,9 @@ async def _examine(settings: "Settings", newest: int) -> "list[Finding]":
         objects = ObjectStore(settings.objects)
         if not settings.exchange.nats_enabled:
             return await Doctor(settings.exchange, database, objects, None, newest=newest).examine()
-        async with connected(settings.nats, name="arm-ka doctor") as connection:
+        async with connected(
+            settings.nats, name="arm-ka doctor", role="core", secrets=openbao(settings.openbao)
+        ) as connection:
             await _settle(connection.wait_live())
             broker = Broker(connection, settings.nats.subjects)
             return await Doctor(

@@ -24,7 +24,7 @@ _PAGE = 500
 
 
 @app.command("list")
-def list_files(
+def list_files(  # noqa: PLR0913 - each is an option of the command
     status: Status = None,
     limit: Limit = 100,
     *,
@@ -32,6 +32,12 @@ def list_files(
     name: Name = None,
     organisation: Annotated[
         str | None, typer.Option(help="Only with this in the organisation's name.")
+    ] = None,
+    period_from: Annotated[
+        str | None, typer.Option(help="Only with a period up to this day or beyond (2025-01-31).")
+    ] = None,
+    period_to: Annotated[
+        str | None, typer.Option(help="Only with a period that begins by this day.")
     ] = None,
     withdrawn: Annotated[
         bool, typer.Option("--withdrawn", help="With the withdrawn ones.")
@@ -45,6 +51,8 @@ def list_files(
         "client_ref": client_ref,
         "name": name,
         "organisation": organisation,
+        "period_from": period_from,
+        "period_to": period_to,
         "withdrawn": "true" if withdrawn else None,
     }
     items = asyncio.run(_list(url, filters, limit))

@@ -4,7 +4,20 @@ from importlib import import_module
 
 import typer
 
-from armka.cli import core, doctor, files, jobs, scanning_system, service, upload
+from armka.cli import (
+    audit,
+    conform,
+    core,
+    doctor,
+    files,
+    jobs,
+    nats_setup,
+    scanning_system,
+    service,
+    tokens,
+    upload,
+    users,
+)
 
 app = typer.Typer(
     name="armka",
@@ -54,8 +67,14 @@ app.command("migrate")(core.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("service")(service.service)
 app.command("scanning-system")(scanning_system.scanning_system)
+app.command("nats-setup")(nats_setup.nats_setup)
 app.command("upload")(upload.upload)
 app.add_typer(files.app, name="files")
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(conform.app, name="conform")
+app.add_typer(users.app, name="users")
+app.add_typer(tokens.app, name="tokens")
+app.command("audit")(audit.audit)
+app.command("whoami")(audit.whoami)
 _add("stack")
 _add("demo")

@@ -1,4 +1,5 @@
-"""The scenarios of the exchange, written once, for any core and either transport.
+"""The scenarios of the exchange, written once, for any core and either transport; in `service/`,
+the checks of any recognition service; in `report/`, how either tells what it found.
 
 A scenario is data and a check. The data say what it proves (the requirements' ids, the
 specification's own titles) and what it needs: settings of the core under test, and powers that only

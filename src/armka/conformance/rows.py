@@ -28,6 +28,10 @@ class TransitionRefused(Exception):
     """The database refused an update (§1)."""
 
 
+class DatabaseUnusable(Exception):
+    """The database cannot be reached, or the core's tables are not in it."""
+
+
 class Tables:
     """The tables of the core under test."""
 
@@ -104,3 +108,12 @@ def shown(rows: Row | Sequence[Row] | None) -> str:
     if isinstance(rows, dict):
         return ", ".join(f"{key}={value}" for key, value in rows.items() if value is not None)
     return "; ".join(f"({shown(row)})" for row in rows) or "no rows"
+
+
+async def reached(database_url: str) -> None:
+    """See that the database is there, with the core's tables; raises DatabaseUnusable."""
+    try:
+        async with opened(database_url) as tables:
+            await tables.one("job", UUID(int=0))
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise DatabaseUnusable(f"the database: {error}") from None

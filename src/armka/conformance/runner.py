@@ -2,20 +2,12 @@
 
 import time
 from dataclasses import dataclass
-from enum import StrEnum
 
 from armka.conformance import surface
 from armka.conformance.findings import Nonconformance
+from armka.conformance.outcome import Outcome
 from armka.conformance.scenario import Scenario
 from armka.conformance.target import Target
-
-
-class Outcome(StrEnum):
-    """How a scenario ended."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    NOT_APPLICABLE = "not applicable"
 
 
 @dataclass(frozen=True)
@@ -41,3 +33,6 @@ async def judge(scenario: Scenario, target: Target) -> Verdict:
         detail = f"{type(finding).__name__}\n{finding}"
         return Verdict(scenario, Outcome.FAILED, detail, time.monotonic() - begin)
     return Verdict(scenario, Outcome.PASSED, "", time.monotonic() - begin)
+
+
+__all__ = ["Outcome", "Verdict", "judge"]

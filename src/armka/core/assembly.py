@@ -7,7 +7,7 @@ import contextlib
 import gc
 import ipaddress
 import socket
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Generator
 from importlib.metadata import version
 from typing import Any
 
@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from armka.contract.subjects import CORE_RESULTS
+from armka.core.console.application import Console, ConsoleParts
 from armka.core.database import listener
 from armka.core.database.listener import Listener
 from armka.core.database.pool import Database
@@ -23,9 +24,12 @@ from armka.core.doctor.broker import Broker
 from armka.core.doctor.doctor import Doctor
 from armka.core.errors import SettingsInvalid
 from armka.core.files.bulk import BulkAttempts
+from armka.core.files.changes import FileChanges
+from armka.core.files.store import Files
 from armka.core.files.sweep import Sweep
 from armka.core.http.app import Parts, create_app
 from armka.core.http.health import LoopHealth
+from armka.core.identity.identity import Identity
 from armka.core.inbox.receiver import Inbox
 from armka.core.loop import Loop
 from armka.core.mapping.mapper import Mapper, MappingConfig
@@ -35,6 +39,7 @@ from armka.core.watchdog.watchdog import Watchdog, WatchdogConfig
 from armka.messaging.connection import Connection, connected
 from armka.messaging.plain import PlainPublisher, PlainReceiver
 from armka.objects.store import ObjectStore
+from armka.secrets.openbao import openbao
 
 log = structlog.get_logger(__name__)
 
@@ -58,21 +63,31 @@ class Core:
         self._draining = False
         self._doctor: Doctor | None = None
         exchange = settings.exchange
+        identity = Identity(self._database, settings.identity)
+        changes = FileChanges(self._database)
+        shown = ConsoleParts(
+            identity, Files(self._database), changes, exchange.upload_max_bytes, version("arm-ka")
+        )
+        self._console = Console(shown, settings.console)
         self._parts = Parts(
             database=self._database,
             objects=self._objects,
             bulk=self._bulk,
             vitals=self,
             upload_limit=exchange.upload_max_bytes,
-            token=exchange.api_token.get_secret_value() if exchange.api_token else None,
+            identity=identity,
+            changes=changes,
+            refusal_page=self._console.refusal,
         )
 
     def app(self) -> FastAPI:
         """The ASGI application; the loops run for its lifetime."""
-        return create_app(self._parts, version("arm-ka"), lambda _app: self.running())
+        app = create_app(self._parts, version("arm-ka"), lambda _app: self.running())
+        self._console.install(app)
+        return app
 
     def begin_draining(self) -> None:
-        """Be no longer ready, and let long polls go."""
+        """Be no longer ready, and let long polls and live pages go."""
         self._draining = True
         self._parts.stop_waiting()
 
@@ -85,6 +100,10 @@ class Core:
         return not self._settings.exchange.nats_enabled or (
             self._nats is not None and self._nats.is_live
         )
+
+    def nats_trouble(self) -> str:
+        """Why NATS is not connected; empty where nothing is wrong."""
+        return "" if self._nats is None else self._nats.trouble
 
     def loops(self) -> list[LoopHealth]:
         """How the loops are."""
@@ -123,7 +142,10 @@ class Core:
                 log.info("nats is disabled, no background loop runs")
                 yield
                 return
-            async with connected(self._settings.nats, name="arm-ka core") as connection:
+            secrets = openbao(self._settings.openbao)
+            async with connected(
+                self._settings.nats, name="arm-ka core", role="core", secrets=secrets
+            ) as connection:
                 self._nats = connection
                 async with self._exchange(connection):
                     yield
@@ -158,7 +180,8 @@ class Core:
         self._bulk.on_begin(bulk.wake)
         slow = [bulk, Loop("sweep", sweep.run_once), Loop("doctor", self._doctor.run_once)]
         self._loops = [publishing, receiving, mapping, watching, *slow]
-        connection.on_connect(_waker(publishing))
+        connection.on_live(outbox.reconsider)
+        connection.on_live(publishing.wake)
         hints = Listener(
             settings.database,
             {listener.JOB_QUEUED: publishing.wake, listener.JOB_MAPPABLE: mapping.wake},
@@ -192,21 +215,13 @@ class Core:
         log.info("stopped")
 
 
-def _waker(loop: Loop) -> Callable[[object], Any]:
-    async def wake(_client: object) -> None:
-        loop.wake()
-
-    return wake
-
-
 def listening_socket(settings: Settings, host: str, port: int) -> socket.socket:
-    """Bind where the API will listen; refuses an open address without a token. Port 0 takes a free
-    one.
+    """Bind where the API will listen; refuses to be open to all off the loopback. Port 0 takes a
+    free one.
     """
-    if settings.exchange.api_token is None and not _is_loopback(host):
-        raise SettingsInvalid(
-            [f"API_TOKEN is missing: without it the API listens on loopback only, not on {host}"]
-        )
+    if settings.identity.is_open and not _is_loopback(host):
+        why = f"without it (or SIGN_IN_REQUIRED, OIDC_ISSUER) it listens on loopback, not on {host}"
+        raise SettingsInvalid([f"API_TOKEN is missing: {why}"])
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

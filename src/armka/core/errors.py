@@ -14,6 +14,17 @@ CoreError
 +-- MessageNotFound
 +-- OperationNotFound
 +-- BulkTooLarge
++-- UserNotFound
++-- TokenNotFound
++-- NameTaken
++-- NotLocal
++-- PasswordUnfit
++-- PasswordWrong
++-- SignInRefused
++-- SignInLocked
++-- LinkVoid
++-- ProviderRefused
++-- ProviderUnavailable
 """
 
 from uuid import UUID
@@ -132,3 +143,90 @@ class BulkTooLarge(CoreError):
     def __init__(self, limit: int) -> None:
         super().__init__(f"more than {limit} files match: narrow the filter")
         self.limit = limit
+
+
+class UserNotFound(CoreError):
+    """No account has this id."""
+
+    def __init__(self, user_id: UUID) -> None:
+        super().__init__(f"no user {user_id}")
+        self.user_id = user_id
+
+
+class TokenNotFound(CoreError):
+    """No API token has this id."""
+
+    def __init__(self, token_id: UUID) -> None:
+        super().__init__(f"no token {token_id}")
+        self.token_id = token_id
+
+
+class NameTaken(CoreError):
+    """Another account, or another token in use, has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the name {name} is taken: choose another")
+        self.name = name
+
+
+class NotLocal(CoreError):
+    """The identity provider keeps this account: its password and roles are changed there."""
+
+    def __init__(self, user_id: UUID | None) -> None:
+        super().__init__(
+            "this is no account with a password here: change it at the identity provider"
+        )
+        self.user_id = user_id
+
+
+class PasswordUnfit(CoreError):
+    """A new password is too easily guessed; `code` is stable, the message is for a person."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class PasswordWrong(CoreError):
+    """The present password is another one."""
+
+    def __init__(self) -> None:
+        super().__init__("the present password is another one")
+
+
+class SignInRefused(CoreError):
+    """Name and password do not let in; which of the two is wrong is not told."""
+
+    def __init__(self) -> None:
+        super().__init__("name or password is wrong")
+
+
+class SignInLocked(CoreError):
+    """Too many failures: nobody comes in by this name, or from this address, for a while."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"too many failed sign-ins: try again in {seconds} s")
+        self.seconds = seconds
+
+
+class LinkVoid(CoreError):
+    """A sign-in link was used before, is too old, or was replaced."""
+
+    def __init__(self) -> None:
+        super().__init__("this link lets nobody in any more: ask for another")
+
+
+class ProviderRefused(CoreError):
+    """The identity provider's word does not let in; `why` is for a person."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class ProviderUnavailable(CoreError):
+    """The identity provider cannot be asked."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why

@@ -3,14 +3,18 @@ part.
 """
 
 from dataclasses import dataclass
+from typing import TypeVar
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from armka.core.console.settings import ConsoleSettings
 from armka.core.database.settings import DatabaseSettings
 from armka.core.errors import SettingsInvalid
+from armka.core.identity.settings import IdentitySettings
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
+from armka.secrets.settings import OpenBaoSettings
 
 
 class ExchangeSettings(BaseSettings):
@@ -116,11 +120,9 @@ class ExchangeSettings(BaseSettings):
         validation_alias="DOCTOR_PERIOD_SECONDS",
         description="The core looks so often for what has drifted.",
     )
-    api_token: SecretStr | None = Field(
-        default=None,
-        validation_alias="API_TOKEN",
-        description="Bearer token of the API; needed off the loopback.",
-    )
+
+
+Part = TypeVar("Part", bound=BaseSettings)
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,9 @@ class Settings:
     database: DatabaseSettings
     nats: NatsSettings
     objects: ObjectSettings
+    openbao: OpenBaoSettings
+    identity: IdentitySettings
+    console: ConsoleSettings
 
 
 def read_settings() -> Settings:
@@ -138,29 +143,26 @@ def read_settings() -> Settings:
     any value.
     """
     problems: list[str] = []
-    parts = [
-        _read(part, problems)
-        for part in (ExchangeSettings, DatabaseSettings, NatsSettings, ObjectSettings)
-    ]
-    exchange, database, nats, objects = parts
-    if (
-        problems
-        or not isinstance(exchange, ExchangeSettings)
-        or not isinstance(database, DatabaseSettings)
-        or not isinstance(nats, NatsSettings)
-        or not isinstance(objects, ObjectSettings)
+    exchange = _read(ExchangeSettings, problems)
+    database = _read(DatabaseSettings, problems)
+    nats = _read(NatsSettings, problems)
+    objects = _read(ObjectSettings, problems)
+    openbao = _read(OpenBaoSettings, problems)
+    identity = _read(IdentitySettings, problems)
+    console = _read(ConsoleSettings, problems)
+    if problems or not (
+        exchange and database and nats and objects and openbao and identity and console
     ):
         raise SettingsInvalid(problems)
-    return Settings(exchange, database, nats, objects)
+    return Settings(exchange, database, nats, objects, openbao, identity, console)
 
 
-def _read(part: type[BaseSettings], problems: list[str]) -> BaseSettings | None:
+def _read(part: type[Part], problems: list[str]) -> Part | None:
     try:
         return part()
     except ValidationError as error:
         for fact in error.errors(include_input=False, include_url=False, include_context=False):
             where = ".".join(str(piece) for piece in fact["loc"])
-            problems.append(
-                f"{where}: {fact['msg']}" if where else fact["msg"].removeprefix("Value error, ")
-            )
+            what = fact["msg"].removeprefix("Value error, ")
+            problems.append(f"{where}: {what}" if where else what)
         return None

@@ -1,6 +1,6 @@
 """How to reach the object store."""
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -17,7 +17,7 @@ class ObjectSettings(BaseSettings):
 
     endpoint_url: str = Field(
         default="http://127.0.0.1:8333",
-        pattern=r"^https?://[^/]+",
+        pattern=r"^https?://[^/@]+(/[^@]*)?$",  # without credentials: those have variables
         validation_alias="S3_ENDPOINT_URL",
         description="The S3 endpoint.",
     )
@@ -33,3 +33,14 @@ class ObjectSettings(BaseSettings):
     region: str = Field(
         default="us-east-1", validation_alias="S3_REGION", description="Region name to sign with."
     )
+
+    @model_validator(mode="after")
+    def _keys_come_in_pairs(self) -> "ObjectSettings":
+        known, secret = (
+            key.get_secret_value() for key in (self.access_key_id, self.secret_access_key)
+        )
+        if bool(known) != bool(secret):
+            missing = "S3_SECRET_ACCESS_KEY" if known else "S3_ACCESS_KEY_ID"
+            msg = f"{missing} is missing: set both the access key id and the secret key, or neither"
+            raise ValueError(msg)
+        return self

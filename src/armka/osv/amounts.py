@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 import msgspec
 
-from armka.osv.grid import CellError, Style, Unsure, Value
+from armka.osv.grid import CellError, Style, Unsure, Value, raw_text
 from armka.osv.number_format import Shows, understand
 
 DECIMALS = 6
@@ -51,15 +51,17 @@ def reader(styles: list[Style], unit: int) -> Callable[[Value, int], Amount]:
     """
     kopeck = 2 + len(str(unit)) - 1
     digits = [_digits(style, kopeck) for style in styles]
+    reds = [style.red for style in styles]
     powers = [10.0**n for n in range(DECIMALS + 1)]
     rests: list[int] = [SCALE // 10**n for n in range(DECIMALS + 1)]
 
     def read(value: Value, style: int) -> Amount:
         if type(value) is not float:
-            return _other(value, digits[style])
+            found = _other(value, digits[style])
+            return _signed(found, value) if reds[style] and type(value) is str else found
         places = digits[style]
         if places is None:
-            return Unreadable(show(value), of_number(value, DECIMALS))
+            return Unreadable(raw_text(value), of_number(value, DECIMALS))
         scaled = value * powers[places]
         if -1e14 < scaled < 1e14:
             whole: int = round(scaled)
@@ -87,12 +89,19 @@ def _other(value: Value, places: int | None) -> Amount:
         return Unreadable(value[:RAW], value.suggested)
     if isinstance(value, str):
         return of_text(value)
-    return Unreadable(show(value)) if places is None else _number(value, places)
+    return Unreadable(raw_text(value)) if places is None else _number(value, places)
+
+
+def _signed(amount: Amount, text: str) -> Amount:
+    """A red text without a sign may be negative, or merely red: unreadable where that matters."""
+    if not isinstance(amount, int) or amount <= 0:
+        return amount
+    return Unreadable(text[:RAW], -amount)
 
 
 def _number(value: float | Decimal, places: int) -> Amount:
     amount = of_number(value, places)
-    return Unreadable(show(value)) if amount is None else amount
+    return Unreadable(raw_text(value)) if amount is None else amount
 
 
 def of_number(value: float | Decimal, places: int) -> int | None:
@@ -151,11 +160,6 @@ def _positive(body: str) -> int | None:
 def _ambiguous(whole: str, fraction: str) -> bool:
     """Whether "1,234" may be a thousand and something as well as one and a bit."""
     return len(fraction) == 3 and " " not in whole and len(whole) <= 3 and whole != "0"
-
-
-def show(value: Value) -> str:
-    """A stored value as raw text."""
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def to_text(amount: int) -> str:

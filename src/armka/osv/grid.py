@@ -42,13 +42,14 @@ Cell = tuple[int, Value, int]
 
 class Style(msgspec.Struct, frozen=True, gc=False):
     """How a cell looks. `number_format` is the format code, `General` where there is none; `indent`
-    in steps.
+    in steps; `red` is a red font, which may stand for the minus of an amount written as text.
     """
 
     number_format: str = "General"
     bold: bool = False
     italic: bool = False
     indent: int = 0
+    red: bool = False
 
 
 class Row(msgspec.Struct):
@@ -81,6 +82,31 @@ class Grid(msgspec.Struct):
     styles: list[Style]
     merges: list[Merge]
     hidden: bool = False
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a value stands and what stands there: sheet, cell (`C7`), raw text, number format."""
+
+    sheet: str
+    cell: str
+    raw: str
+    number_format: str
+
+
+def origin(grid: Grid, row: Row, cell: Cell) -> Origin:
+    """The provenance of a value: what a person looks for in the file to find it again."""
+    column, value, style = cell
+    return Origin(
+        sheet=grid.sheet,
+        cell=f"{column_letter(column)}{row.number}",
+        raw=raw_text(value),
+        number_format=grid.styles[style].number_format,
+    )
+
+
+def raw_text(value: Value) -> str:
+    """A stored value as text: of a number the shortest digits that are this number."""
+    return repr(value) if isinstance(value, float) else str(value)
 
 
 def column_letter(column: int) -> str:

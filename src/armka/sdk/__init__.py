@@ -9,7 +9,7 @@
 - `work`     - one job, from its source to its verdict; `folder` - where sources lie meanwhile
 - `outside`  - a system elsewhere that reads the files, where there is one
 - `children` - the child processes; `child`, `frames` - what runs in one, how it is spoken to
-- `wording`  - what people are told
+- `wording`  - what people are told; `testing` - a handler on a file, for its tests
 
 Only what a child process needs is imported here: `run` and `serve` are in `runtime`.
 """

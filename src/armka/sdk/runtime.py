@@ -7,6 +7,7 @@ import signal
 import structlog
 
 from armka.messaging.connection import connected
+from armka.messaging.credentials import SecretFields
 from armka.messaging.delivery import Deliverer
 from armka.messaging.plain import PlainPublisher, PlainReceiver
 from armka.messaging.settings import NatsSettings
@@ -19,6 +20,8 @@ from armka.sdk.replies import Replies
 from armka.sdk.service import Service
 from armka.sdk.settings import ServiceSettings
 from armka.sdk.work import Workshop
+from armka.secrets.openbao import openbao
+from armka.secrets.settings import OpenBaoSettings
 
 log = structlog.get_logger(__name__)
 
@@ -26,12 +29,13 @@ log = structlog.get_logger(__name__)
 def run(service: Service) -> None:
     """Run a service, set up by the environment, until SIGTERM or SIGINT; raises as `serve`."""
     settings = NatsSettings(), ObjectSettings(), ServiceSettings()
+    secrets = openbao(OpenBaoSettings())
 
     async def until_told() -> None:
         stop = asyncio.Event()
         for told in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(told, stop.set)
-        await serve(service, *settings, stop)
+        await serve(service, *settings, stop, secrets)
 
     asyncio.run(until_told())
 
@@ -42,6 +46,7 @@ async def serve(
     object_settings: ObjectSettings,
     service_settings: ServiceSettings,
     stop: asyncio.Event,
+    secrets: SecretFields | None = None,
 ) -> None:
     """Run a service until `stop` is set, then finish what is in hand.
 
@@ -53,7 +58,9 @@ async def serve(
         children = await stack.enter_async_context(
             Children(service.handler, service_settings, service.handler_sees)
         )
-        connection = await stack.enter_async_context(connected(nats_settings, name=service.name))
+        connection = await stack.enter_async_context(
+            connected(nats_settings, name=service.name, role=service.name, secrets=secrets)
+        )
         subjects = nats_settings.subjects
         receiver = PlainReceiver(
             connection,

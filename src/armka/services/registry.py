@@ -45,6 +45,7 @@ def run_service(found: Service) -> None:
 
 
 def _problem(where: tuple[int | str, ...], what: str) -> str:
+    what = what.removeprefix("Value error, ")
     return ": ".join([".".join(map(str, where)), what]) if where else what
 
 

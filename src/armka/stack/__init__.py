@@ -1,10 +1,19 @@
-"""Real PostgreSQL, NATS and S3 servers from wheels, for development, demonstration and tests."""
+"""Real PostgreSQL, NATS, S3 and OpenBao from wheels, for development, demonstration and tests."""
 
 from armka.stack.errors import StackError
 from armka.stack.nats import NatsServer
 from armka.stack.object_store import ObjectServer
+from armka.stack.openbao import OpenBaoServer
 from armka.stack.postgres import PostgresServer
 from armka.stack.server import Server
 from armka.stack.whole import Stack
 
-__all__ = ["NatsServer", "ObjectServer", "PostgresServer", "Server", "Stack", "StackError"]
+__all__ = [
+    "NatsServer",
+    "ObjectServer",
+    "OpenBaoServer",
+    "PostgresServer",
+    "Server",
+    "Stack",
+    "StackError",
+]

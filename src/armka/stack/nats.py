@@ -64,9 +64,10 @@ class NatsServer(Server):
                     await writer.wait_closed()
         except (ConnectionError, TimeoutError):
             return False
-        # With `config` that asks for credentials, the refusal is an answer too.
-        return greeting.startswith(b"INFO ") and answer.startswith(
-            (b"PONG", b"-ERR 'Authorization")
+        # With `config` that asks for TLS or credentials, the refusal is an answer too.
+        return greeting.startswith(b"INFO ") and (
+            b'"tls_required":true' in greeting
+            or answer.startswith((b"PONG", b"-ERR 'Authorization"))
         )
 
 

@@ -48,11 +48,12 @@ def commits_before_it_publishes() -> None:
         async with self._database.transaction() as connection:
             rows = await connection.fetch(
                 SQL.claim_queued, config.batch_size, config.reply_seconds_tabular,
-                config.reply_seconds_image,
+                config.reply_seconds_image, [],
             )  # fmt: skip
             requests, _ = publisher._build_all(rows, self._subjects)
             await publisher._mark_published(connection, requests)
-        await original(self, requests)
+        async with self._database.transaction() as connection:
+            await original(self, connection, requests)
         return False
 
     Outbox._publish_queued = publish_queued
@@ -221,4 +222,4 @@ def has_one_subject_for_all() -> None:
 @mutant("publishing-an-old-attempt-leaves-the-file-alone")
 def begins_anybodys_file() -> None:
     """Publishing an old attempt makes the file PROCESSING."""
-    edit(SQL, "mark_published", " and m.id = f.current_recognition_job_id", "")
+    edit(SQL, "mark_published", " and f.current_recognition_job_id = m.id", "")

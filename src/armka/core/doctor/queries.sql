@@ -56,6 +56,15 @@ where status = 'queued' and created_at < now() - interval '1 minute'
 order by created_at, id
 limit $1
 
+-- name: pipeline_blocked
+-- drift: Jobs are queued and cannot go out, because of what the server says of their pipeline's subject.
+-- do: Where a permission is missing, give the core its role's (`armka nats-setup`, docs/operate/credentials.md); the jobs follow by themselves.
+-- takes: limit
+select o.pipeline || ' since ' || o.since || ': ' || o.reason
+from outbox_obstacle o
+where exists (select from recognition_job j where j.status = 'queued' and j.pipeline = o.pipeline)
+limit $1
+
 -- name: result_not_mapped
 -- drift: A result waits for more than five minutes to become lines: the mapping cycle does not run, or cannot read the store.
 -- do: See that a core runs, that the object store answers, and the log of the loop "mapping".

@@ -10,6 +10,8 @@ from armka.core.database.pool import Connection, Database, Record
 from armka.core.errors import AttemptUnderWay, FileNotFound, FileWithdrawn
 from armka.core.files.idempotency import IdempotentRequest
 from armka.core.files.uploads import SQL
+from armka.core.identity import audit
+from armka.core.identity.principal import Principal
 from armka.core.jobs.states import FileStatus, JobStatus
 
 log = structlog.get_logger(__name__)
@@ -32,7 +34,9 @@ class Attempts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(self, file_id: UUID, request: IdempotentRequest | None = None) -> Attempt:
+    async def begin(
+        self, file_id: UUID, by: Principal, request: IdempotentRequest | None = None
+    ) -> Attempt:
         """Make a new job for a file whose current attempt has ended.
 
         Raises FileNotFound, AttemptUnderWay, FileWithdrawn, KeyReused.
@@ -41,8 +45,8 @@ class Attempts:
 
         async def work(connection: Connection) -> Attempt:
             if key is None:
-                return await _begin(connection, file_id)
-            return await _begin_once(connection, file_id, key)
+                return await _begin(connection, file_id, by)
+            return await _begin_once(connection, file_id, by, key)
 
         attempt = await self._database.run(work)
         log.info(
@@ -55,9 +59,11 @@ class Attempts:
         return attempt
 
 
-async def _begin_once(connection: Connection, file_id: UUID, key: IdempotentRequest) -> Attempt:
+async def _begin_once(
+    connection: Connection, file_id: UUID, by: Principal, key: IdempotentRequest
+) -> Attempt:
     if await key.claim(connection):
-        attempt = await _begin(connection, file_id)
+        attempt = await _begin(connection, file_id, by)
         await key.keep(connection, {"job_id": str(attempt.job_id), "attempt": attempt.attempt})
         return attempt
     answer = await key.recall(connection)
@@ -65,7 +71,7 @@ async def _begin_once(connection: Connection, file_id: UUID, key: IdempotentRequ
     return Attempt(UUID(answer["job_id"]), answer["attempt"], is_repeated=True)
 
 
-async def _begin(connection: Connection, file_id: UUID) -> Attempt:
+async def _begin(connection: Connection, file_id: UUID, by: Principal) -> Attempt:
     file, job = await lock_ended(connection, file_id)
     if file["withdrawn_at"] is not None:
         raise FileWithdrawn(file_id)
@@ -77,6 +83,7 @@ async def _begin(connection: Connection, file_id: UUID) -> Attempt:
     )
     if row is None:
         raise FileNotFound(file_id)
+    await audit.record(connection, by, "file.attempt", file_id, job_id=str(row["id"]))
     return Attempt(row["id"], row["attempt"])
 
 

@@ -16,6 +16,8 @@ from armka.core.database.queries import load
 from armka.core.errors import BulkTooLarge, OperationNotFound
 from armka.core.files.idempotency import IdempotentRequest
 from armka.core.files.listing import FileFilter
+from armka.core.identity import audit
+from armka.core.identity.principal import Principal
 
 log = structlog.get_logger(__name__)
 SQL = load(__package__, "bulk.sql")
@@ -48,27 +50,41 @@ class BulkAttempts:
     async def preview(self, wanted: FileFilter) -> tuple[int, list[UUID]]:
         """How many files would be taken, and a few of them; raises BulkTooLarge."""
         async with self._database.connection() as connection:
-            row = await connection.fetchrow(SQL.matching, *wanted.values(), FILES_MAX + 1)
+            row = await connection.fetchrow(
+                SQL.matching, *wanted.values(), FILES_MAX + 1, *wanted.period()
+            )
         assert row is not None
         return _bounded(row["total"]), row["sample"]
 
     async def begin(
-        self, wanted: FileFilter, reason: str, by: str, request: IdempotentRequest | None = None
+        self,
+        wanted: FileFilter,
+        reason: str,
+        by: Principal,
+        told: str | None = None,
+        request: IdempotentRequest | None = None,
     ) -> UUID:
-        """Freeze the files that match now; raises BulkTooLarge, KeyReused."""
+        """Freeze the files that match now; raises BulkTooLarge, KeyReused.
+
+        `told`: for whom a caller without a name of its own says that it acts.
+        """
         shown = {name: value for name, value in asdict(wanted).items() if value is not None}
-        key = request and request.of(shown, reason, by)
+        whose = by.acting(told)
+        key = request and request.of(shown, reason, whose)
 
         async def work(connection: Connection) -> tuple[UUID, int | None]:
             if key is not None and not await key.claim(connection):
                 answer = await key.recall(connection)
                 assert answer is not None, "a key that was taken has an answer"
                 return UUID(answer["operation_id"]), None
-            values = (*wanted.values(), FILES_MAX + 1, reason, by, _plain(shown))
+            values = (*wanted.values(), FILES_MAX + 1, reason, whose, _plain(shown))
+            values += wanted.period()
             row = await connection.fetchrow(SQL.freeze, *values)
             assert row is not None
             if key is not None:
                 await key.keep(connection, {"operation_id": str(row["id"])})
+            about = {"operation_id": str(row["id"]), "filter": _plain(shown)}
+            await audit.record(connection, by, "files.attempts", reason=reason, **about)
             return row["id"], _bounded(row["total"])
 
         operation_id, total = await self._database.run(work)

@@ -1,7 +1,7 @@
 -- name: matching
 -- How many files an operation would take ($10 at most are counted), and a few of them.
 -- $1, $2: created from, and before; $3 status, $4 client_ref, $5 not looked at, $6 file_type, $7 error_code, $8 part of the
--- name, $9 part of an organisation.
+-- name, $9 part of an organisation, $11, $12: a document's period has a day in common with these dates.
 with matching as materialized (
     select f.id, f.original_name
     from stored_file f
@@ -15,13 +15,19 @@ with matching as materialized (
             where d.recognition_job_id = f.current_recognition_job_id
                 and position(lower($9) in lower(d.organisation_name)) > 0
         ))
+        and (($11::date is null and $12::date is null) or exists (
+            select from osv_document d
+            where d.recognition_job_id = f.current_recognition_job_id
+                and coalesce(d.period_to, d.period_from) >= coalesce($11, '-infinity'::date)
+                and coalesce(d.period_from, d.period_to) <= coalesce($12, 'infinity'::date)
+        ))
     limit $10
 )
 select (select count(*) from matching) as total, array(select id from matching order by id limit 10) as sample
 
 -- name: freeze
 -- The operation with the list of files as it is now, ordered by file. Parameters as above; $11 reason, $12 by whom, $13
--- the filter.
+-- the filter, $14, $15 the period.
 with matching as materialized (
     select f.id, f.current_recognition_job_id as job_id
     from stored_file f
@@ -34,6 +40,12 @@ with matching as materialized (
             select from osv_document d
             where d.recognition_job_id = f.current_recognition_job_id
                 and position(lower($9) in lower(d.organisation_name)) > 0
+        ))
+        and (($14::date is null and $15::date is null) or exists (
+            select from osv_document d
+            where d.recognition_job_id = f.current_recognition_job_id
+                and coalesce(d.period_to, d.period_from) >= coalesce($14, '-infinity'::date)
+                and coalesce(d.period_from, d.period_to) <= coalesce($15, 'infinity'::date)
         ))
     limit $10
 ), operation as (

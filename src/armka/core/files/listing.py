@@ -1,7 +1,7 @@
 """Lists of files by their filters: every page looks at a bounded number of rows."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 from armka.core.database.paging import LOOK_AT, Keyset, page_of
@@ -15,7 +15,7 @@ class FileFilter:
     """Which files; all that is given must hold.
 
     `name` and `organisation` are parts of the words, in any case; `created_from` is inclusive,
-    `created_to` is not.
+    `created_to` is not; a document's period has a day in common with `period_from` to `period_to`.
     """
 
     status: FileStatus | None = None
@@ -27,6 +27,8 @@ class FileFilter:
     created_from: datetime | None = None
     created_to: datetime | None = None
     withdrawn: bool = False
+    period_from: date | None = None
+    period_to: date | None = None
 
     def values(self) -> tuple[object, ...]:
         """The parameters $3 to $11 of the statements."""
@@ -42,9 +44,19 @@ class FileFilter:
             self.organisation,
         )
 
+    def period(self) -> tuple[date | None, date | None]:
+        """The last two parameters of the statements."""
+        return self.period_from, self.period_to
+
     def index(self) -> tuple[str, bool]:
         """The statement whose index serves best, and whether it answers all that is asked."""
-        others = (self.name, self.organisation, self.file_type, self.error_code)
+        others = (
+            self.name,
+            self.organisation,
+            self.file_type,
+            self.error_code,
+            *self.period(),
+        )
         is_all = all(value is None for value in others)
         if self.client_ref is not None:
             return SQL.look_of_client, is_all and self.status is None
@@ -57,5 +69,6 @@ async def look(
     """A page of ids, newest first, and the keyset to read on from, where there may be more."""
     statement, is_all = wanted.index()
     look_at = limit if is_all else max(limit, LOOK_AT)
-    rows = await connection.fetch(statement, *after, *wanted.values(), look_at, limit)
+    values = (*after, *wanted.values(), look_at, limit, *wanted.period())
+    rows = await connection.fetch(statement, *values)
     return page_of(rows, limit)

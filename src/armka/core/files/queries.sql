@@ -1,7 +1,8 @@
 -- name: register_upload
 -- The object, the file with its current job, and the queued job: together or not at all (F1). Said again, it waits for
 -- the first saying to end and adds nothing to it. With an Idempotency-Key ($11 scope, $12 key, $13 item, $14 digest) the
--- key is taken in the same breath, and where somebody has had it nothing else is written.
+-- key is taken in the same breath, and where somebody has had it nothing else is written. $15: by whom, for the file;
+-- $16 to $19: the same for the audit (kind, id, name, address).
 -- Returns whether the file is new, and the ids of the last files that brought the same bytes before.
 with earlier as materialized (
     select coalesce(array_agg(id order by created_at desc), '{}') as ids
@@ -26,9 +27,12 @@ with earlier as materialized (
     on conflict (bucket, key) do nothing
     returning id
 ), file as (
-    insert into stored_file (id, original_name, file_type, s3_object_id, current_recognition_job_id, client_ref)
-    select $1, $7, $8, object.id, $2, $10 from object
+    insert into stored_file (id, original_name, file_type, s3_object_id, current_recognition_job_id, client_ref, uploaded_by)
+    select $1, $7, $8, object.id, $2, $10, $15 from object
     returning id
+), audit as (
+    insert into audit_event (actor_kind, actor_id, actor, address, action, subject)
+    select $16, $17, $18, $19, 'file.uploaded', file.id from file
 ), job as (
     insert into recognition_job (id, stored_file_id, pipeline)
     select $2, file.id, $9 from file
@@ -71,7 +75,7 @@ select id, attempt from job
 -- name: file
 -- One file as the API shows it.
 select f.id, f.original_name, f.file_type, f.status, f.error_code, f.error_message, f.client_ref, f.created_at,
-    f.updated_at, f.withdrawn_at, f.withdrawn_by, f.withdrawn_reason, f.current_recognition_job_id, o.size_bytes, o.sha256,
+    f.updated_at, f.uploaded_by, f.withdrawn_at, f.withdrawn_by, f.withdrawn_reason, f.current_recognition_job_id, o.size_bytes, o.sha256,
     j.status as job_status, j.attempt, j.pipeline, j.created_at as job_created_at, j.finished_at, j.service_name,
     j.service_version, j.group_schema
 from stored_file f
@@ -81,8 +85,8 @@ where f.id = $1
 
 -- name: files
 -- These files as the API shows them, newest first.
-select f.id, f.original_name, f.file_type, f.status, f.error_code, f.error_message, f.client_ref, f.created_at,
-    f.updated_at, f.withdrawn_at, f.withdrawn_by, f.withdrawn_reason, f.current_recognition_job_id, o.size_bytes, o.sha256,
+select f.xmin::text::bigint as version, f.id, f.original_name, f.file_type, f.status, f.error_code, f.error_message, f.client_ref, f.created_at,
+    f.updated_at, f.uploaded_by, f.withdrawn_at, f.withdrawn_by, f.withdrawn_reason, f.current_recognition_job_id, o.size_bytes, o.sha256,
     j.status as job_status, j.attempt, j.pipeline, j.created_at as job_created_at, j.finished_at, j.service_name,
     j.service_version, j.group_schema
 from stored_file f
@@ -95,6 +99,7 @@ order by f.created_at desc, f.id desc
 -- A page of ids, newest first, after the keyset ($1, $2) where one is given. $3, $4: created from, and before; $5 status,
 -- $6 client_ref, $7 with the withdrawn ones, $8 file_type, $9 error_code, $10 part of the name, $11 part of an organisation.
 -- It looks at $12 files at most and returns $13 of them at most, and the last it looked at where there may be more.
+-- $14, $15: a document's period has a day in common with these dates.
 with looked as materialized (
     select id, created_at, status, client_ref, file_type, error_code, original_name, current_recognition_job_id
     from stored_file
@@ -114,6 +119,12 @@ with looked as materialized (
             select from osv_document d
             where d.recognition_job_id = looked.current_recognition_job_id
                 and position(lower($11) in lower(d.organisation_name)) > 0
+        ))
+        and (($14::date is null and $15::date is null) or exists (
+            select from osv_document d
+            where d.recognition_job_id = looked.current_recognition_job_id
+                and coalesce(d.period_to, d.period_from) >= coalesce($14, '-infinity'::date)
+                and coalesce(d.period_from, d.period_to) <= coalesce($15, 'infinity'::date)
         ))
     order by created_at desc, id desc
     limit $13
@@ -146,6 +157,12 @@ with looked as materialized (
             where d.recognition_job_id = looked.current_recognition_job_id
                 and position(lower($11) in lower(d.organisation_name)) > 0
         ))
+        and (($14::date is null and $15::date is null) or exists (
+            select from osv_document d
+            where d.recognition_job_id = looked.current_recognition_job_id
+                and coalesce(d.period_to, d.period_from) >= coalesce($14, '-infinity'::date)
+                and coalesce(d.period_from, d.period_to) <= coalesce($15, 'infinity'::date)
+        ))
     order by created_at desc, id desc
     limit $13
 ), last_looked as (
@@ -177,6 +194,12 @@ with looked as materialized (
             where d.recognition_job_id = looked.current_recognition_job_id
                 and position(lower($11) in lower(d.organisation_name)) > 0
         ))
+        and (($14::date is null and $15::date is null) or exists (
+            select from osv_document d
+            where d.recognition_job_id = looked.current_recognition_job_id
+                and coalesce(d.period_to, d.period_from) >= coalesce($14, '-infinity'::date)
+                and coalesce(d.period_from, d.period_to) <= coalesce($15, 'infinity'::date)
+        ))
     order by created_at desc, id desc
     limit $13
 ), last_looked as (
@@ -185,6 +208,14 @@ with looked as materialized (
 select id, created_at, true as is_found from found
 union all
 select id, created_at, false from last_looked
+
+-- name: newest
+-- When the latest file came.
+select max(created_at) from stored_file
+
+-- name: versions
+-- Which of these files are in which version: another one after every change of the row.
+select id, xmin::text::bigint as version from stored_file where id = any ($1::uuid[])
 
 -- name: statuses
 -- Where these files are now.

@@ -71,6 +71,11 @@ class Files:
             rows = await connection.fetch(SQL.files, ids) if ids else []
             return await _with_summaries(connection, rows), following
 
+    async def some(self, ids: list[UUID]) -> list[FileRow]:
+        """These files with summaries, newest first, as far as there are such."""
+        async with self._database.connection() as connection:
+            return await _with_summaries(connection, await connection.fetch(SQL.files, ids))
+
     async def trial_balance(
         self, file_id: UUID, after: tuple[int, int], limit: int
     ) -> dict[str, Any]:

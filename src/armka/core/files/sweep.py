@@ -1,5 +1,5 @@
-"""The sweep: uploaded objects that no file knows, left by a crash before their rows (F1), and keys
-of requests that nobody repeats any more.
+"""The sweep: uploaded objects that no file knows, left by a crash before their rows (F1), keys
+of requests that nobody repeats any more, sessions that have run out.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -9,6 +9,7 @@ import structlog
 from armka.core.database.pool import Database
 from armka.core.files.idempotency import forget_old_keys
 from armka.core.files.uploads import SQL
+from armka.core.identity.sessions import forget_expired
 from armka.objects.store import ObjectStore
 
 log = structlog.get_logger(__name__)
@@ -30,6 +31,7 @@ class Sweep:
 
     async def run_once(self) -> float:
         """Look through all keys and uploads once; returns the seconds until the next time."""
+        await forget_expired(self._database)
         forgotten = await forget_old_keys(self._database)
         if forgotten:
             log.info("old idempotency keys removed", count=forgotten)

@@ -16,6 +16,8 @@ from armka.core.errors import KeyReused
 from armka.core.files import names
 from armka.core.files.idempotency import IdempotentRequest
 from armka.core.files.sniff import sniff
+from armka.core.identity.audit import actor_of
+from armka.core.identity.principal import Principal
 from armka.objects.store import ObjectStore, Stored, StoreUnavailable
 
 log = structlog.get_logger(__name__)
@@ -55,7 +57,11 @@ class Uploads:
         self._objects = objects
 
     async def accept(
-        self, upload: Upload, request: IdempotentRequest | None = None, item: int = 0
+        self,
+        upload: Upload,
+        by: Principal,
+        request: IdempotentRequest | None = None,
+        item: int = 0,
     ) -> Accepted:
         """Store an upload and queue its first job.
 
@@ -67,7 +73,7 @@ class Uploads:
         )
         made = key and await self._recall(key)
         if not made:
-            made = await _to_the_end(self._store(upload, file_type, key))
+            made = await _to_the_end(self._store(upload, file_type, by, key))
         log.info(
             "file accepted",
             file_id=str(made.file_id),
@@ -82,7 +88,7 @@ class Uploads:
         return None if answer is None else _accepted(answer)
 
     async def _store(
-        self, upload: Upload, file_type: FileType, key: IdempotentRequest | None
+        self, upload: Upload, file_type: FileType, by: Principal, key: IdempotentRequest | None
     ) -> Accepted:
         file_id, job_id = uuid4(), uuid4()
         object_key = object_keys.upload(file_id, file_type.value.lower())
@@ -99,6 +105,8 @@ class Uploads:
                 file_type.pipeline.value,
                 upload.client_ref,
                 *((key.scope, key.key, key.item, key.digest) if key else (None,) * 4),
+                by.acting(None),
+                *actor_of(by),
             )
         )
         try:

@@ -1,28 +1,27 @@
 """The application: routes, who may call them, what errors look like."""
 
-import hmac
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from http import HTTPStatus
 
 from fastapi import APIRouter, FastAPI
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from armka.core.database.pool import Database
 from armka.core.files.attempts import Attempts
 from armka.core.files.bulk import BulkAttempts
+from armka.core.files.changes import FileChanges
 from armka.core.files.export import Exports
 from armka.core.files.source import Sources
 from armka.core.files.store import Files
 from armka.core.files.uploads import SQL as FILES_SQL
 from armka.core.files.uploads import Uploads
 from armka.core.files.withdrawal import Withdrawals
-from armka.core.http import bulk, docs, downloads, files, health, jobs, metrics, problems
+from armka.core.http import bulk, docs, downloads, files, health, identity, jobs, metrics, problems
+from armka.core.http.guard import Guard, RefusalPage
 from armka.core.http.health import Check, Readiness, Vitals
 from armka.core.http.metrics import Metrics
 from armka.core.http.request_log import RequestLog
+from armka.core.identity.identity import Identity
 from armka.core.jobs.rejected import RejectedMessages
 from armka.core.jobs.store import SQL as JOBS_SQL
 from armka.core.jobs.store import Jobs
@@ -50,7 +49,9 @@ class Parts:
     bulk: BulkAttempts
     vitals: Vitals
     upload_limit: int
-    token: str | None
+    identity: Identity
+    changes: FileChanges
+    refusal_page: RefusalPage
     file_watch: StatusWatch = field(init=False)
     job_watch: StatusWatch = field(init=False)
 
@@ -59,9 +60,10 @@ class Parts:
         self.job_watch = StatusWatch(self.database, JOBS_SQL.statuses)
 
     def stop_waiting(self) -> None:
-        """Answer every long poll now."""
+        """Answer every long poll and end every live page's stream now."""
         self.file_watch.close()
         self.job_watch.close()
+        self.changes.close()
 
     def checks(self) -> Mapping[str, Check]:
         """What readiness asks of the servers; each raises where its server does not serve."""
@@ -90,9 +92,14 @@ def create_app(parts: Parts, version: str, lifespan: Lifespan) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
+    who = parts.identity
+    app.add_middleware(
+        Guard,
+        credentials=who.credentials,
+        origin=who.settings.origin,
+        page=parts.refusal_page,
+    )
     problems.install(app)
-    if parts.token is not None:
-        app.add_middleware(_Bearer, token=parts.token)
     told = Metrics()
     app.add_middleware(RequestLog, count=told.request)
     app.include_router(_api(parts))
@@ -107,7 +114,8 @@ def _api(parts: Parts) -> APIRouter:
     database, objects = parts.database, parts.objects
     rejected = RejectedMessages(database)
     api = APIRouter(prefix="/api/v1", responses=problems.RESPONSES)
-    api.include_router(downloads.router(Sources(database, objects), Exports(database)))
+    who = parts.identity
+    api.include_router(downloads.router(Sources(database, objects), Exports(database), who.audit))
     api.include_router(
         files.router(
             Files(database),
@@ -121,31 +129,5 @@ def _api(parts: Parts) -> APIRouter:
     api.include_router(bulk.router(parts.bulk))
     api.include_router(jobs.router(Jobs(database), parts.job_watch, rejected))
     api.include_router(jobs.messages_router(rejected))
+    api.include_router(identity.router(who.accounts, who.tokens, who.audit))
     return api
-
-
-class _Bearer:
-    """Lets in who sends the token, and everybody to the paths that are open."""
-
-    _OPEN = frozenset({"/healthcheck", "/livez", "/readyz"})
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._token = token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in self._OPEN or self._knows(scope):
-            await self._app(scope, receive, send)
-            return
-        refusal = problems.problem(
-            HTTPStatus.UNAUTHORIZED,
-            "unauthorized",
-            "Send the API token as `Authorization: Bearer …`.",
-            headers={"WWW-Authenticate": "Bearer"},
-        )
-        await refusal(scope, receive, send)
-
-    def _knows(self, scope: Scope) -> bool:
-        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
-        given = token.strip().encode("latin-1")
-        return scheme.lower() == "bearer" and hmac.compare_digest(given, self._token)

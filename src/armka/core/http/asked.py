@@ -1,17 +1,18 @@
 """What a request may ask with: cursors, filters, waits and keys, as parameters of the routes."""
 
 import base64
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Header, HTTPException, Query
+from fastapi import Depends, Header, HTTPException, Query, Request
 from pydantic import AfterValidator, AwareDatetime, StringConstraints
 
 from armka.contract.vocabulary import FileType, Pipeline
 from armka.core.database.paging import Keyset
 from armka.core.files.idempotency import IdempotentRequest
 from armka.core.files.listing import FileFilter
+from armka.core.identity.principal import Principal
 from armka.core.jobs.states import FileStatus, JobStatus
 from armka.core.jobs.store import JobFilter
 
@@ -49,6 +50,15 @@ IdempotencyKey = Annotated[
 ]
 
 
+def _caller(request: Request) -> Principal:
+    principal: Principal = request.state.principal
+    return principal
+
+
+# Who asks; the guard has seen to it that somebody does.
+Caller = Annotated[Principal, Depends(_caller)]
+
+
 def idempotent(scope: str, key: str | None) -> IdempotentRequest | None:
     """The key of a request to this route."""
     return None if key is None else IdempotentRequest(scope, key)
@@ -66,6 +76,12 @@ def file_filter(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
     created_from: Annotated[Moment | None, Query(description="Inclusive.")] = None,
     created_to: Annotated[Moment | None, Query(description="Exclusive.")] = None,
     withdrawn: Annotated[bool, Query(description="With the withdrawn ones.")] = False,
+    period_from: Annotated[
+        date | None, Query(description="A document's period goes on to this day or beyond.")
+    ] = None,
+    period_to: Annotated[
+        date | None, Query(description="A document's period begins by this day.")
+    ] = None,
 ) -> FileFilter:
     """The filters of the list of files."""
     return FileFilter(
@@ -78,6 +94,8 @@ def file_filter(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
         created_from,
         created_to,
         withdrawn,
+        period_from,
+        period_to,
     )
 
 

@@ -1,15 +1,16 @@
 """Bulk operations: new attempts for all files that match a filter."""
 
+from datetime import date
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from armka.contract.vocabulary import FileType
 from armka.core.files.bulk import BulkAttempts
 from armka.core.files.listing import FileFilter
-from armka.core.http.asked import IdempotencyKey, Limit, Moment, Words, idempotent
+from armka.core.http.asked import Caller, IdempotencyKey, Limit, Moment, Words, idempotent
 from armka.core.http.problems import answers
 from armka.core.http.views import BulkPreview, OperationItem, OperationItems, OperationView
 from armka.core.jobs.states import FileStatus
@@ -32,6 +33,8 @@ class BulkFilter(BaseModel):
     error_code: Words | None = None
     created_from: Moment | None = None
     created_to: Moment | None = None
+    period_from: date | None = None
+    period_to: date | None = None
 
     def asked(self) -> FileFilter:
         """The filter of the list of files that says the same."""
@@ -46,7 +49,7 @@ class BulkRequest(BaseModel):
 
     filter: BulkFilter
     reason: Words
-    by: Words = "api"
+    by: Annotated[Words | None, Field(description="For whom, where the caller has no name.")] = None
     dry_run: bool = False
 
 
@@ -64,7 +67,7 @@ def router(bulk: BulkAttempts) -> APIRouter:
         responses=preview | answers(422),
     )
     async def begin(
-        asked: BulkRequest, response: Response, key: IdempotencyKey = None
+        caller: Caller, asked: BulkRequest, response: Response, key: IdempotencyKey = None
     ) -> OperationView | Response:
         """Recognise all files again that match now.
 
@@ -76,7 +79,8 @@ def router(bulk: BulkAttempts) -> APIRouter:
             total, sample = await bulk.preview(wanted)
             shown = BulkPreview(total=total, sample=sample).model_dump_json()
             return Response(shown, media_type="application/json")
-        operation_id = await bulk.begin(wanted, asked.reason, asked.by, idempotent("bulk", key))
+        request = idempotent("bulk", key)
+        operation_id = await bulk.begin(wanted, asked.reason, caller, asked.by, request)
         response.headers["Location"] = f"/api/v1/operations/{operation_id}"
         return await _operation(bulk, operation_id)
 

@@ -15,7 +15,9 @@ from armka.core.files.csv_sheet import CsvSheet
 from armka.core.files.export import Exports, Sheets, path_in, scratch
 from armka.core.files.source import Sources
 from armka.core.files.xlsx_sheet import XlsxSheets
+from armka.core.http.asked import Caller
 from armka.core.http.problems import answers
+from armka.core.identity.audit import Audit
 
 _BYTES = "application/octet-stream"
 _CSV = "text/csv; charset=utf-8"
@@ -29,12 +31,12 @@ _HEADERS = {
 }
 
 
-def router(sources: Sources, exports: Exports) -> APIRouter:
+def router(sources: Sources, exports: Exports, audit: Audit) -> APIRouter:
     """The downloads under `/files`."""
     api = APIRouter(prefix="/files", tags=["downloads"])
 
     @api.get("/{file_id}/source", response_class=FileResponse, responses=_answers(_BYTES, 404))
-    async def source(file_id: UUID) -> FileResponse:
+    async def source(caller: Caller, file_id: UUID) -> FileResponse:
         """Download the document as it was uploaded; its digest is checked before it is sent."""
         folder = scratch()
         try:
@@ -42,20 +44,23 @@ def router(sources: Sources, exports: Exports) -> APIRouter:
         except BaseException:
             folder.cleanup()
             raise
+        await audit.record(caller, "file.source", file_id)
         return _saved(path, name, _BYTES, folder.cleanup)
 
     @api.get(
         "/{file_id}/lines.csv", response_class=FileResponse, responses=_answers(_CSV, 404, 409)
     )
-    async def as_csv(file_id: UUID) -> FileResponse:
+    async def as_csv(caller: Caller, file_id: UUID) -> FileResponse:
         """Download the lines as CSV for a Russian Excel: UTF-8 with BOM, `;`, decimal comma."""
+        await audit.record(caller, "file.exported", file_id, kind="csv")
         return await _exported(exports, file_id, "csv", CsvSheet, _CSV)
 
     @api.get(
         "/{file_id}/lines.xlsx", response_class=FileResponse, responses=_answers(_XLSX, 404, 409)
     )
-    async def as_xlsx(file_id: UUID) -> FileResponse:
+    async def as_xlsx(caller: Caller, file_id: UUID) -> FileResponse:
         """Download the lines as a workbook, a sheet for each document."""
+        await audit.record(caller, "file.exported", file_id, kind="xlsx")
         return await _exported(exports, file_id, "xlsx", XlsxSheets, _XLSX)
 
     return api

@@ -20,6 +20,7 @@ from armka.core.files.uploads import Accepted, Upload, Uploads
 from armka.core.files.withdrawal import Withdrawals
 from armka.core.http.asked import (
     After,
+    Caller,
     IdempotencyKey,
     Limit,
     Wait,
@@ -41,6 +42,7 @@ from armka.core.http.views import (
     UploadView,
     file_view,
 )
+from armka.core.identity.principal import Principal
 from armka.core.jobs.states import FileStatus
 from armka.core.jobs.watch import StatusWatch
 
@@ -76,10 +78,10 @@ _MULTIPART: dict[str, Any] = {
 
 
 class Withdrawal(BaseModel):
-    """Why a file is withdrawn, and on whose behalf (recorded as it is told)."""
+    """Why a file is withdrawn; `by`: for whom, where the caller has no name of its own."""
 
     reason: Words
-    by: Words = "api"
+    by: Words | None = None
 
 
 def router(
@@ -97,25 +99,25 @@ def router(
 
     @api.post("/{file_id}/attempts", status_code=201, responses=answers(404, 409, 422))
     async def begin_attempt(
-        file_id: UUID, response: Response, key: IdempotencyKey = None
+        caller: Caller, file_id: UUID, response: Response, key: IdempotencyKey = None
     ) -> AttemptView:
         """Recognise the file again; refused while its current attempt has not been mapped."""
-        attempt = await attempts.begin(file_id, idempotent("attempts", key))
+        attempt = await attempts.begin(file_id, caller, idempotent("attempts", key))
         about(file_id=file_id, job_id=attempt.job_id)
         if attempt.is_repeated:
             response.headers[_REPEATED] = "true"
         return AttemptView(file_id=file_id, job_id=attempt.job_id, attempt=attempt.attempt)
 
     @api.post("/{file_id}/withdraw", responses=answers(404, 409))
-    async def withdraw(file_id: UUID, withdrawal: Withdrawal) -> FileView:
+    async def withdraw(caller: Caller, file_id: UUID, withdrawal: Withdrawal) -> FileView:
         """Hide the file from lists. It is not deleted, its statuses stay; restore undoes it."""
-        await withdrawals.withdraw(file_id, withdrawal.by, withdrawal.reason)
+        await withdrawals.withdraw(file_id, caller, withdrawal.by, withdrawal.reason)
         return file_view(await files.get(file_id))
 
     @api.post("/{file_id}/restore", responses=answers(404))
-    async def restore(file_id: UUID) -> FileView:
+    async def restore(caller: Caller, file_id: UUID) -> FileView:
         """Show a withdrawn file in lists again."""
-        await withdrawals.restore(file_id)
+        await withdrawals.restore(file_id, caller)
         return file_view(await files.get(file_id))
 
     return api
@@ -134,7 +136,7 @@ def _add_upload(api: APIRouter, uploads: Uploads, upload_limit: int) -> None:
         responses=several | answers(413, 415, 422),
     )
     async def upload(
-        request: Request, response: Response, key: IdempotencyKey = None
+        caller: Caller, request: Request, response: Response, key: IdempotencyKey = None
     ) -> UploadView | Response:
         """Upload documents: each is stored and queued for recognition.
 
@@ -146,14 +148,14 @@ def _add_upload(api: APIRouter, uploads: Uploads, upload_limit: int) -> None:
         async with received(request, upload_limit) as documents:
             if len(documents) > 1:
                 items = [
-                    await _item(uploads, document, idempotent_request, number)
+                    await _item(uploads, document, caller, idempotent_request, number)
                     for number, document in enumerate(documents)
                 ]
                 shown = UploadsView(items=items).model_dump_json(exclude_none=True)
                 return Response(shown, 207, media_type="application/json")
             if isinstance(documents[0], UploadRefused):
                 raise documents[0]
-            accepted = await uploads.accept(documents[0], idempotent_request)
+            accepted = await uploads.accept(documents[0], caller, idempotent_request)
         about(file_id=accepted.file_id, job_id=accepted.job_id)
         if accepted.is_repeated:
             response.headers[_REPEATED] = "true"
@@ -207,13 +209,14 @@ def _add_reading(api: APIRouter, files: Files, watch: StatusWatch) -> None:
 async def _item(
     uploads: Uploads,
     document: Upload | UploadRefused,
+    by: Principal,
     request: IdempotentRequest | None,
     number: int,
 ) -> UploadItem:
     try:
         if isinstance(document, UploadRefused):
             raise document
-        accepted = await uploads.accept(document, request, number)
+        accepted = await uploads.accept(document, by, request, number)
     except Exception as error:  # noqa: BLE001 - one bad document does not spoil the others
         answer = problem_of(error, "/api/v1/files")
         name = document.original_name if isinstance(document, Upload) else ""

@@ -37,6 +37,9 @@ class Vitals(Protocol):
     def nats_is_live(self) -> bool:
         """Whether it has its NATS connection, or is to do without."""
 
+    def nats_trouble(self) -> str:
+        """Why it has none, without secrets."""
+
     def loops(self) -> Sequence[LoopHealth]:
         """Its loops."""
 
@@ -55,7 +58,7 @@ class Readiness:
         await asyncio.wait(running.values(), timeout=_PATIENCE_SECONDS)
         found: dict[str, str | None] = {name: _finding(task) for name, task in running.items()}
         if not self._vitals.nats_is_live():
-            found["nats"] = "not connected"
+            found["nats"] = f"not connected: {self._vitals.nats_trouble()}"
         for loop in self._vitals.loops():
             if not loop.is_alive:
                 found[f"loop {loop.name}"] = "stuck or ended"

@@ -23,10 +23,16 @@ from armka.core.errors import (
     JobNotFound,
     KeyReused,
     MessageNotFound,
+    NameTaken,
     NothingRead,
+    NotLocal,
     OperationNotFound,
+    PasswordUnfit,
+    PasswordWrong,
     SourceMissing,
+    TokenNotFound,
     UploadRefused,
+    UserNotFound,
 )
 from armka.objects.store import StoreUnavailable
 
@@ -39,6 +45,7 @@ _REFUSALS = {"FILE_TOO_LARGE": HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
 _EXAMPLES = {
     400: ("invalid-request", "The request is not as it should be: see `errors`."),
     401: ("unauthorized", "Send the API token as `Authorization: Bearer …`."),
+    403: ("forbidden", "This takes one of the roles admin, manager."),
     404: ("file-not-found", "no file 0198c5a2-6d39-7d0e-9c2b-3f6a5c1e7b90"),
     409: ("attempt-under-way", "file … is PROCESSING: wait until its current attempt has ended"),
     413: ("upload-refused", "The file is larger than 102400 KiB."),
@@ -88,7 +95,7 @@ OTHERS: dict[int | str, dict[str, Any]] = {
     }
 }
 # What every route may answer instead.
-RESPONSES = answers(400, 401, 500, 503) | OTHERS
+RESPONSES = answers(400, 401, 403, 500, 503) | OTHERS
 
 
 def problem(
@@ -158,11 +165,11 @@ def problem_of(error: Exception, path: str) -> JSONResponse:
     match error:
         case FileNotFound() | JobNotFound() | MessageNotFound() | OperationNotFound():
             return _of_kind(HTTPStatus.NOT_FOUND, error)
-        case SourceMissing():
+        case SourceMissing() | UserNotFound() | TokenNotFound():
             return _of_kind(HTTPStatus.NOT_FOUND, error)
-        case AttemptUnderWay() | FileWithdrawn() | NothingRead():
+        case AttemptUnderWay() | FileWithdrawn() | NothingRead() | NameTaken() | NotLocal():
             return _of_kind(HTTPStatus.CONFLICT, error)
-        case KeyReused() | BulkTooLarge():
+        case KeyReused() | BulkTooLarge() | PasswordUnfit() | PasswordWrong():
             return _of_kind(HTTPStatus.UNPROCESSABLE_ENTITY, error)
         case UploadRefused(code=code, message=message):
             status = _REFUSALS.get(code, HTTPStatus.UNPROCESSABLE_ENTITY)

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = structlog.get_logger(__name__)
 
-_IDS = ("file_id", "job_id", "operation_id", "message_id")
+_IDS = ("file_id", "job_id", "operation_id", "message_id", "user_id", "token_id")
 _ID = re.compile(r"[0-9a-fA-F-]{1,36}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _PROBES = frozenset({"/livez", "/readyz", "/healthcheck", "/metrics"})

@@ -49,6 +49,7 @@ class FileView(BaseModel):
     error_code: str | None
     error_message: str | None
     client_ref: str | None
+    uploaded_by: str | None
     size_bytes: int | None
     sha256: str | None
     created_at: datetime
@@ -71,7 +72,9 @@ class FilePage(BaseModel):
 
 
 class JobView(BaseModel):
-    """One attempt to recognise a file."""
+    """One attempt to recognise a file; `waiting_reason`: why it is queued and cannot go out, where
+    that is known.
+    """
 
     id: UUID
     file_id: UUID
@@ -92,6 +95,7 @@ class JobView(BaseModel):
     error_code: str | None
     error_message: str | None
     group_schema: str | None
+    waiting_reason: str | None
 
 
 class JobPage(BaseModel):
@@ -256,3 +260,90 @@ def file_view(shown: FileRow) -> FileView:
     documents = [DocumentSummary.model_validate(dict(document)) for document in shown.documents]
     own = FileView.model_fields.keys() - {"job", "documents"}
     return FileView(job=job, documents=documents, **{name: row[name] for name in own})
+
+
+class Me(BaseModel):
+    """Who the caller is; a person has roles, a machine's token scopes."""
+
+    kind: str
+    id: UUID | None
+    name: str
+    roles: list[str]
+    scopes: list[str] | None
+
+
+class UserView(BaseModel):
+    """An account; `issuer` tells which identity provider keeps it, null that it is a local one."""
+
+    id: UUID
+    name: str
+    display_name: str | None
+    roles: list[str]
+    issuer: str | None
+    has_password: bool
+    disabled_at: datetime | None
+    last_signed_in_at: datetime | None
+    created_at: datetime
+
+
+class UserPage(BaseModel):
+    """Accounts by name; `next` goes into `after` to read on."""
+
+    items: list[UserView]
+    next: str | None
+
+
+class SignInLink(BaseModel):
+    """Opens the console once; add it to the console's address. Its secret never reaches a log."""
+
+    path: str
+    expires_at: datetime
+
+
+class TokenView(BaseModel):
+    """A machine's token; `prefix` is its beginning."""
+
+    id: UUID
+    name: str
+    prefix: str
+    scopes: list[str]
+    made_by: str
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class NewToken(TokenView):
+    """A new token with its secret, shown this once."""
+
+    token: str
+
+
+class TokenPage(BaseModel):
+    """Tokens, latest first; `next` goes into `after` to read on."""
+
+    items: list[TokenView]
+    next: str | None
+
+
+class AuditEvent(BaseModel):
+    """Who (`actor`, from `address`) did what (`action`) to which (`subject`), and why."""
+
+    id: int
+    at: datetime
+    actor_kind: str
+    actor_id: UUID | None
+    actor: str
+    address: str | None
+    action: str
+    subject: str | None
+    reason: str | None
+    details: dict[str, Any] | None
+
+
+class AuditPage(BaseModel):
+    """Events, latest first; `next` goes into `after` to read on."""
+
+    items: list[AuditEvent]
+    next: int | None

@@ -2,7 +2,8 @@
 -- One job as the API shows it.
 select j.id, j.stored_file_id as file_id, f.original_name, j.pipeline, j.status, j.attempt, j.reply_deadline, j.created_at,
     j.published_at, j.last_published_at, j.publish_count, j.started_at, j.finished_at, j.service_name,
-    j.service_version, j.metrics, j.error_code, j.error_message, j.group_schema
+    j.service_version, j.metrics, j.error_code, j.error_message, j.group_schema,
+    (select o.reason from outbox_obstacle o where j.status = 'queued' and o.pipeline = j.pipeline) as waiting_reason
 from recognition_job j join stored_file f on f.id = j.stored_file_id
 where j.id = $1
 
@@ -10,7 +11,8 @@ where j.id = $1
 -- These jobs as the API shows them, newest first.
 select j.id, j.stored_file_id as file_id, f.original_name, j.pipeline, j.status, j.attempt, j.reply_deadline, j.created_at,
     j.published_at, j.last_published_at, j.publish_count, j.started_at, j.finished_at, j.service_name,
-    j.service_version, j.metrics, j.error_code, j.error_message, j.group_schema
+    j.service_version, j.metrics, j.error_code, j.error_message, j.group_schema,
+    (select o.reason from outbox_obstacle o where j.status = 'queued' and o.pipeline = j.pipeline) as waiting_reason
 from recognition_job j join stored_file f on f.id = j.stored_file_id
 where j.id = any ($1::uuid[])
 order by j.created_at desc, j.id desc

@@ -12,8 +12,10 @@ import structlog
 
 from armka.contract.codec import InvalidMessage
 from armka.contract.subjects import Subjects
+from armka.contract.vocabulary import Pipeline
 from armka.core.database.pool import Connection, Database, Record
 from armka.core.database.queries import load
+from armka.core.outbox.obstacles import Obstacle, Obstacles
 from armka.core.outbox.requests import Request, RequestInvalid, build
 from armka.core.settings import ExchangeSettings
 from armka.messaging.connection import NotConfirmed, NotConnected
@@ -71,6 +73,11 @@ class Outbox:
         self._subjects = subjects
         self._is_connected = is_connected
         self._unanswered_at = 0.0
+        self._obstacles = Obstacles()
+
+    def reconsider(self) -> None:
+        """There is a new connection: what could not go out may go now."""
+        self._obstacles.reconsider()
 
     async def run_once(self) -> float:
         """One whole cycle; returns the seconds until the next one is due (O1, O3)."""
@@ -82,22 +89,34 @@ class Outbox:
             self._unanswered_at = time.monotonic() + (
                 0.0 if full else await self._until_unanswered()
             )
-        return 0.0 if full else max(0.0, self._unanswered_at - time.monotonic())
+        soonest = min(self._unanswered_at, self._obstacles.soonest())
+        return 0.0 if full else max(0.0, soonest - time.monotonic())
 
     async def _publish_queued(self) -> bool:
         config = self._config
         async with self._database.transaction() as connection:
-            rows = await connection.fetch(
-                SQL.claim_queued,
-                config.batch_size,
-                config.reply_seconds_tabular,
-                config.reply_seconds_image,
-            )
+            rows = await self._claim_queued(connection)
             burst = await self._burst(connection, rows)
             if burst.confirmed:
                 await _mark_published(connection, burst.confirmed)
         burst.raise_outage()
-        return len(rows) == config.batch_size and burst.moved
+        return burst.has_cleared_the_way or (len(rows) >= config.batch_size and burst.moved)
+
+    async def _claim_queued(self, connection: Connection) -> list[Record]:
+        """A batch of what may go out, and one job of each blocked pipeline that is due."""
+        config, others = self._config, set(Pipeline)
+        claims = [(config.batch_size, self._obstacles.met())]
+        claims += [(1, list(others - {pipeline})) for pipeline in self._obstacles.retry()]
+        rows: list[Record] = []
+        for limit, without in claims:
+            rows += await connection.fetch(
+                SQL.claim_queued,
+                limit,
+                config.reply_seconds_tabular,
+                config.reply_seconds_image,
+                without,
+            )
+        return rows
 
     async def _republish_unanswered(self) -> bool:
         config, wait = self._config, self._patience_seconds()
@@ -141,29 +160,27 @@ class Outbox:
     async def _burst(self, connection: Connection, rows: list[Record]) -> "_Burst":
         """Publish the claimed jobs' requests; a job that can have none ends here (O2)."""
         requests, refusals = _build_all(rows, self._subjects)
-        burst = await self._publish(requests)
+        burst = await self._publish(connection, requests)
         refusals |= burst.too_large
         if refusals:
             await connection.fetchval(SQL.refuse, list(refusals), list(refusals.values()))
             log.warning("requests refused", jobs=[str(job) for job in refusals])
         return replace(burst, moved=bool(burst.confirmed or refusals))
 
-    async def _publish(self, requests: list[Request]) -> "_Burst":
+    async def _publish(self, connection: Connection, requests: list[Request]) -> "_Burst":
         if not requests:
             return _Burst()
         try:
             published = await self._publisher.publish([request.message for request in requests])
         except (NotConnected, NotConfirmed) as error:
             return _Burst(outage=error)
-        for index, reason in published.forbidden.items():
-            log.error(
-                "the server forbids the request's subject",
-                job_id=str(requests[index].job_id),
-                reason=reason,
-            )
         lost = published.too_large.keys() | published.forbidden.keys()
+        confirmed = [request for index, request in enumerate(requests) if index not in lost]
+        held = {requests[it].pipeline: Obstacle(why) for it, why in published.forbidden.items()}
+        passed = {request.pipeline for request in confirmed} - held.keys()
         return _Burst(
-            confirmed=[request for index, request in enumerate(requests) if index not in lost],
+            confirmed=confirmed,
+            has_cleared_the_way=await self._obstacles.note(connection, held, passed),
             too_large={
                 requests[index].job_id: reason for index, reason in published.too_large.items()
             },
@@ -192,6 +209,7 @@ class _Burst:
     too_large: dict[UUID, str] = field(default_factory=dict)
     outage: NotConnected | NotConfirmed | None = None
     moved: bool = False
+    has_cleared_the_way: bool = False
 
     def raise_outage(self) -> None:
         """After the commit: let the loop slow down until NATS is back."""

@@ -1,9 +1,10 @@
 -- name: claim_queued
 -- Oldest first, locked for this transaction, other replicas' rows skipped. Leaves: queued (by mark_published, refuse).
+-- $4: pipelines whose requests cannot go out just now.
 with claimed as materialized (
     select id, stored_file_id, pipeline, attempt, reply_deadline, created_at
     from recognition_job
-    where status = 'queued'
+    where status = 'queued' and pipeline <> all ($4::text[])
     order by created_at, id
     limit $1
     for update skip locked
@@ -117,6 +118,15 @@ with cause as materialized (select set_config('armka.cause', 'request invalid', 
     select id, stored_file_id, 'REQUEST_INVALID', error_code, pipeline from ended
 )
 select count(*) from ended
+
+-- name: block
+-- The requests of pipeline $1 cannot go out, for the reason $2.
+insert into outbox_obstacle (pipeline, reason) values ($1, $2)
+on conflict (pipeline) do update set reason = excluded.reason where outbox_obstacle.reason <> excluded.reason
+
+-- name: unblock
+-- The requests of pipeline $1 go out.
+delete from outbox_obstacle where pipeline = $1
 
 -- name: next_unanswered_seconds
 -- How soon the oldest unanswered publication becomes due; null when nothing waits. $1: the ack timeout in seconds.

@@ -26,6 +26,7 @@ class Request:
     """A claimed job with its message."""
 
     job_id: UUID
+    pipeline: Pipeline
     msg_id: str
     reply_deadline: datetime
     message: Outgoing
@@ -48,7 +49,7 @@ def build(row: Mapping[str, Any], subjects: Subjects) -> Request:
     )
     msg_id = message_ids.of_request(row["id"], row["attempt"])
     message = Outgoing(subjects.request(pipeline), body, {message_ids.HEADER: msg_id})
-    return Request(row["id"], msg_id, row["reply_deadline"], message)
+    return Request(row["id"], pipeline, msg_id, row["reply_deadline"], message)
 
 
 def _pipeline(row: Mapping[str, Any]) -> Pipeline:

@@ -22,6 +22,14 @@ from (
 ) processing
 where status = 'processing'
 union all
+select 'blocked', count(*), extract(epoch from now() - min(created_at))::float8
+from (
+    select created_at from recognition_job
+    where status = 'queued' and pipeline in (select pipeline from outbox_obstacle)
+    order by created_at, id
+    limit $1
+) blocked
+union all
 select 'unmapped', count(*), extract(epoch from now() - min(since))::float8
 from (
     select coalesce(finished_at, created_at) as since

@@ -46,3 +46,28 @@ BUILTIN_FORMATS = {
 def format_code(number: int, own: dict[int, str]) -> str:
     """The format's text: the file's own definition first, whatever its number."""
     return own.get(number) or BUILTIN_FORMATS.get(number, "General")
+
+
+# What pages and SpreadsheetML call some formats.
+_NAMED = {
+    "": "General",
+    "General Number": "General",
+    "Fixed": "0.00",
+    "Standard": "#,##0.00",
+    "Currency": "#,##0.00",
+    "Euro Currency": "#,##0.00",
+    "Percent": "0.00%",
+    "Scientific": "0.00E+00",
+    "General Date": "dd.mm.yyyy hh:mm",
+    "Short Date": "dd.mm.yyyy",
+    "Medium Date": "dd-mmm-yy",
+    "Long Date": "d mmmm yyyy",
+    "Short Time": "hh:mm",
+    "Medium Time": "hh:mm AM/PM",
+    "Long Time": "hh:mm:ss",
+}
+
+
+def named_format(name: str) -> str:
+    """The format's text where it is given by name; any other text is one itself."""
+    return _NAMED.get(name, name)

@@ -9,6 +9,10 @@ class Encrypted(Exception):
     """The file is protected by a password."""
 
 
+class NotDelimited(Exception):
+    """The file is a text without columns."""
+
+
 class Corrupt(Exception):
     """The file is of the format, and broken; `detail` says where, for whoever maintains this."""
 
@@ -31,9 +35,9 @@ class CellCount:
     """Counts cells over all sheets of a file; raises TooLarge past the limit."""
 
     def __init__(self) -> None:
-        self._cells = 0
+        self.cells = 0
 
     def add(self, cells: int) -> None:
-        self._cells += cells
-        if self._cells > MAX_CELLS:
+        self.cells += cells
+        if self.cells > MAX_CELLS:
             raise TooLarge(f"больше {MAX_CELLS} ячеек")

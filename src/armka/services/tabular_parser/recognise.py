@@ -12,7 +12,7 @@ from armka.osv import trial_balance
 from armka.osv.grid import Grid
 from armka.osv.reports import NotTrialBalance, SheetNotRead
 from armka.sdk.handler import Recognition, Refused, Source
-from armka.services.tabular_parser.limits import Corrupt, Encrypted, TooLarge
+from armka.services.tabular_parser.limits import Corrupt, Encrypted, NotDelimited, TooLarge
 from armka.services.tabular_parser.sniff import Content, of_members, sniff
 
 _TYPES = {
@@ -20,6 +20,7 @@ _TYPES = {
     FileType.XLSX: Content.XLSX,
     FileType.XLSB: Content.XLSB,
 }
+_DRESSED_AS_XLS = (Content.HTML, Content.SPREADSHEETML, Content.TEXT)
 _SAVE_AGAIN = "Откройте файл в Excel, сохраните его как «Книга Excel (.xlsx)» и загрузите снова."
 _UPLOAD_OSV = "Загрузите оборотно-сальдовую ведомость, сохраненную из 1С в формате XLSX или XLS."
 
@@ -37,6 +38,8 @@ def recognise(source: Source) -> Recognition:
         return _recognise(source)
     except Encrypted:
         raise _encrypted() from None
+    except NotDelimited:
+        raise _foreign(Content.TEXT, Content.XLS) from None
     except Corrupt as error:
         raise Refused(
             ErrorCode.UNREADABLE,
@@ -55,7 +58,7 @@ def recognise(source: Source) -> Recognition:
 def _recognise(source: Source) -> Recognition:
     started = perf_counter()
     outcome = _Sheets()
-    for grid in _grids(source):
+    for grid in grids(source):
         outcome.take(grid)
     if not outcome.documents:
         raise outcome.refusal()
@@ -67,7 +70,7 @@ def _recognise(source: Source) -> Recognition:
     return Recognition(outcome.documents, outcome.warnings, metrics)
 
 
-def _grids(source: Source) -> Iterator[Grid]:
+def grids(source: Source) -> Iterator[Grid]:
     """The file's sheets, by the reader of what it is; raises Refused where that is not what it was
     said to be.
     """
@@ -81,11 +84,28 @@ def _grids(source: Source) -> Iterator[Grid]:
     content = sniff(data)
     if content is Content.ZIP:
         return _zipped(data, expected)
+    if expected is Content.XLS and content in _DRESSED_AS_XLS:
+        return _undressed(data, content)
     _require(content, expected)
     # Each reader is imported for the files that need it: a child process starts for one file.
     from armka.services.tabular_parser import xls  # noqa: PLC0415
 
     return xls.read(data)
+
+
+def _undressed(data: bytes, content: Content) -> Iterator[Grid]:
+    """What is no Excel file and opens in Excel as one, if its name ends in `.xls`."""
+    if content is Content.HTML:
+        from armka.services.tabular_parser import html_table  # noqa: PLC0415
+
+        return html_table.read(data)
+    if content is Content.SPREADSHEETML:
+        from armka.services.tabular_parser import spreadsheet_ml  # noqa: PLC0415
+
+        return spreadsheet_ml.read(data)
+    from armka.services.tabular_parser import delimited_text  # noqa: PLC0415
+
+    return delimited_text.read(data)
 
 
 def _zipped(data: bytes, expected: Content) -> Iterator[Grid]:
@@ -110,7 +130,11 @@ def _require(content: Content, expected: Content) -> None:
             ErrorCode.UNREADABLE,
             f"Файл поврежден: по содержимому это не {expected.value}. {_SAVE_AGAIN}",
         )
-    raise Refused(
+    raise _foreign(content, expected)
+
+
+def _foreign(content: Content, expected: Content) -> Refused:
+    return Refused(
         ErrorCode.INVALID_FORMAT,
         f"Содержимое не соответствует типу файла: это {content.value}, а не {expected.value}. "
         f"{_SAVE_AGAIN}",
@@ -120,7 +144,7 @@ def _require(content: Content, expected: Content) -> None:
 def _encrypted() -> Refused:
     return Refused(
         ErrorCode.INVALID_FORMAT,
-        "Файл защищен паролем. Снимите пароль (Файл → Сведения → Защита книги) "
+        "Файл защищен паролем. Снимите пароль и защиту книги (Файл → Сведения → Защита книги) "
         "и загрузите файл снова.",
     )
 

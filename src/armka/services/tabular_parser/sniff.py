@@ -16,7 +16,25 @@ _MARKS: list[tuple[bytes, str]] = [
     (b"Rar!", "ARCHIVE"),
     (b"7z\xbc\xaf", "ARCHIVE"),
     (b"\x1f\x8b", "ARCHIVE"),
+    (b"TABLE\r\n0,1", "DIF"),
+    (b"TABLE\n0,1", "DIF"),
+    (b"MIME-Version:", "MHTML"),
+    (b"\x00\x00\x02\x00", "LOTUS"),
+    (b"\x00\x00\x1a\x00", "LOTUS"),
 ]
+# A dBase table: its version, the date of its last change, and the end of its head.
+_DBF = re.compile(
+    rb"[\x02\x03\x30\x31\x43\x83\x8b\xcb\xf5]([\x00-\xff])[\x01-\x0c][\x01-\x1f]", re.DOTALL
+)
+_TEXT_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_SPREADSHEETML = "urn:schemas-microsoft-com:office:spreadsheet"
+_MXL_XML = "http://v8.1c.ru/8.2/data/spreadsheet"
+_STREAMS = {"WordDocument": "DOC", "PowerPoint Document": "PPT"}
+_ZIPPED = {
+    "word/document.xml": "DOCX",
+    "ppt/presentation.xml": "PPTX",
+    "index/document.iwa": "NUMBERS",
+}
 
 
 class Content(Enum):
@@ -30,15 +48,23 @@ class Content(Enum):
     OLE2 = "файл Microsoft Office, но не книга Excel"
     ZIP = "архив ZIP, но не книга Excel"
     ODS = "таблица OpenDocument (ODS)"
+    NUMBERS = "таблица Apple Numbers"
     DOCX = "документ Word (DOCX)"
+    DOC = "документ Word (DOC)"
+    PPTX = "презентация PowerPoint (PPTX)"
+    PPT = "презентация PowerPoint (PPT)"
     PDF = "файл PDF"
     PNG = "картинка PNG"
     JPG = "картинка JPG"
     MXL = "табличный документ 1С (MXL)"
     SYLK = "файл SYLK"
+    DIF = "файл DIF"
+    DBF = "таблица dBase (DBF)"
+    LOTUS = "таблица Lotus 1-2-3"
     RTF = "документ RTF"
     ARCHIVE = "архив"
     HTML = "веб-страница (HTML)"
+    MHTML = "веб-архив (MHTML)"
     SPREADSHEETML = "таблица XML 2003"
     XML = "файл XML"
     TEXT = "текстовый файл (возможно, CSV)"
@@ -47,7 +73,7 @@ class Content(Enum):
 
 def sniff(data: bytes) -> Content:
     """Tell what the bytes are; of a zip only that it is one: its members say the rest."""
-    if not data.strip(b"\0 \t\r\n"):
+    if not data.strip(b"\0 \t\r\n") or data in _TEXT_MARKS:
         return Content.EMPTY
     if data.startswith(_OLE2):
         return _ole2(data)
@@ -55,10 +81,15 @@ def sniff(data: bytes) -> Content:
         return Content.ZIP
     if _BIFF.match(data) and len(data) > 4 and data[2] in (4, 6, 8, 16) and data[3] == 0:
         return Content.XLS
+    return _marked(data) or _text(data)
+
+
+def _marked(data: bytes) -> Content | None:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return Content[name]
-    return _text(data)
+    is_dbf = _DBF.match(data) and 32 < int.from_bytes(data[8:10], "little") < len(data)
+    return Content.DBF if is_dbf else None
 
 
 def of_members(names: list[str]) -> Content:
@@ -68,8 +99,9 @@ def of_members(names: list[str]) -> Content:
         return Content.XLSB
     if any(re.fullmatch(r"xl/workbook\d*\.xml", name) for name in lower):
         return Content.XLSX
-    if "word/document.xml" in lower:
-        return Content.DOCX
+    for name, content in _ZIPPED.items():
+        if name in lower:
+            return Content[content]
     return Content.ODS if {"content.xml", "mimetype"} <= lower else Content.ZIP
 
 
@@ -78,6 +110,9 @@ def _ole2(data: bytes) -> Content:
         return Content.ENCRYPTED
     if any(_has_stream(data, name) for name in ("Workbook", "Book", "BOOK")):
         return Content.XLS
+    for name, content in _STREAMS.items():
+        if _has_stream(data, name):
+            return Content[content]
     return Content.OLE2 if _has_stream(data, "Root Entry") else Content.UNKNOWN
 
 
@@ -104,10 +139,14 @@ def _text(data: bytes) -> Content:
     else:
         text = head.decode("utf-8", "replace").lstrip("\ufeff")
     start = text.lstrip().lower()
-    if "<html" in start or start.startswith(("<!doctype html", "<table", "<meta")):
+    if _SPREADSHEETML in start:
+        return Content.SPREADSHEETML
+    if _MXL_XML in start:
+        return Content.MXL
+    if "<html" in start or "<table" in start or start.startswith(("<!doctype html", "<meta")):
         return Content.HTML
-    if start.startswith("<?xml") or "urn:schemas-microsoft-com:office:spreadsheet" in start:
-        is_sheet = "urn:schemas-microsoft-com:office:spreadsheet" in start
-        return Content.SPREADSHEETML if is_sheet else Content.XML
+    if start.startswith("<?xml"):
+        return Content.XML
     printable = sum(byte >= 32 or byte in b"\t\r\n" for byte in head)
-    return Content.TEXT if printable == len(head) else Content.UNKNOWN
+    is_text = printable == len(head) or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return Content.TEXT if is_text else Content.UNKNOWN

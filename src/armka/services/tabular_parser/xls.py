@@ -1,5 +1,6 @@
 """XLS (BIFF) by xlrd: other readers turn 1С's number formats from id 50 into dates."""
 
+import re
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -10,6 +11,9 @@ from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
 from armka.services.tabular_parser.characters import clean
 from armka.services.tabular_parser.limits import CellCount, Corrupt, Encrypted, TooLarge
 
+_WESTERN = ("iso-8859-1", "cp1252", "mac_roman", "ascii")
+_MOJIBAKE = re.compile("[\u00c0-\u00ff]{3}")
+_UNICODE_SINCE = 80  # the version of BIFF
 _TEXT, _NUMBER, _DATE, _BOOLEAN, _ERROR = 1, 2, 3, 4, 5
 
 
@@ -27,13 +31,9 @@ def read(data: bytes) -> Iterator[Grid]:
 
 
 def _grids(data: bytes) -> Iterator[Grid]:
-    book = xlrd.open_workbook(
-        file_contents=data,
-        formatting_info=True,
-        on_demand=True,
-        ragged_rows=True,
-        logfile=StringIO(),
-    )
+    book = _open(data)
+    if book.biff_version < _UNICODE_SINCE and book.encoding in _WESTERN and _is_mojibake(book):
+        book = _open(data, "cp1251")
     styles = [_style(book, xf) for xf in book.xf_list]
     count = CellCount()
     for index in range(book.nsheets):
@@ -44,6 +44,29 @@ def _grids(data: bytes) -> Iterator[Grid]:
         else:
             yield Grid(name, list(_rows(sheet, len(styles), count)), styles, _merges(sheet))
         book.unload_sheet(index)
+
+
+def _open(data: bytes, encoding: str | None = None) -> Any:
+    return xlrd.open_workbook(
+        file_contents=data,
+        formatting_info=True,
+        on_demand=True,
+        ragged_rows=True,
+        logfile=StringIO(),
+        encoding_override=encoding,
+    )
+
+
+def _is_mojibake(book: Any) -> bool:
+    """Whether texts before Unicode, said to be Western or said to be nothing, are Cyrillic: no
+    Western word has three accented letters in a row.
+    """
+    return any(
+        kind == _TEXT and _MOJIBAKE.search(value)
+        for sheet in book.sheets()
+        for row in range(sheet.nrows)
+        for kind, value in zip(sheet.row_types(row), sheet.row_values(row), strict=True)
+    )
 
 
 def _style(book: Any, xf: Any) -> Style:

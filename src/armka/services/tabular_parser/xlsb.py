@@ -5,18 +5,20 @@ word; here they are cells like any other. Each record is an id and a length of 7
 its data; what is not known is skipped.
 """
 
+import re
 import struct
 from collections.abc import Callable, Iterator
 from math import isfinite
+from operator import itemgetter
 
 from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
 from armka.services.tabular_parser.builtin_formats import format_code
 from armka.services.tabular_parser.characters import clean
 from armka.services.tabular_parser.limits import MAX_COLUMN, MAX_ROW, CellCount, Corrupt
+from armka.services.tabular_parser.sheet_xml import in_order
 from armka.services.tabular_parser.zip_container import Relationships, ZipContainer
 
 _STYLE = 0xFFFFFF  # the other 8 bits are flags
-_REAL, _SHARED = 5, 7
 _ROW, _FORMAT, _FONT, _XF, _STRING = 0, 44, 43, 47, 19
 _BUNDLE_SHEET, _MERGE, _CELL_XFS, _CELL_XFS_END = 156, 176, 617, 618
 _ERRORS = {
@@ -29,10 +31,14 @@ _ERRORS = {
     42: "#N/A",
     43: "#GETTING_DATA",
 }
+_COLUMN = itemgetter(0)
 _LONG, _DOUBLE = struct.Struct("<I").unpack_from, struct.Struct("<d").unpack_from
 _SHORT = struct.Struct("<H").unpack_from
 _FOUR = struct.Struct("<4I").unpack_from
-_REAL_CELL, _SHARED_CELL = struct.Struct("<IId").unpack_from, struct.Struct("<III").unpack_from
+# Runs of whole records of one form: numbers, shared strings, compressed numbers.
+_RUN = re.compile(rb"((?:\x05\x10.{16})++)|((?:\x07\x0c.{12})++)|((?:\x02\x0c.{12})++)", re.DOTALL)
+_REAL_CELLS = struct.Struct("<2xIId").iter_unpack
+_INDEX_CELLS = struct.Struct("<2xIII").iter_unpack
 
 # What a cell record holds after its column and style; of the ids 12-18 there is no column.
 _LONG_FORMS = {
@@ -88,22 +94,26 @@ def _grids(container: ZipContainer) -> Iterator[Grid]:
 
 def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
     """(id, where its data starts, where it ends) of each record."""
-    position, size = 0, len(data)
-    while position < size:
-        kind = data[position]
+    end, size = 0, len(data)
+    while end < size:
+        kind, start, end = _record(data, end)
+        yield kind, start, end
+
+
+def _record(data: bytes, position: int) -> tuple[int, int, int]:
+    kind = data[position]
+    position += 1
+    if kind & 0x80:
+        kind = (kind & 0x7F) | (data[position] & 0x7F) << 7
         position += 1
-        if kind & 0x80:
-            kind = (kind & 0x7F) | (data[position] & 0x7F) << 7
-            position += 1
-        length = data[position]
-        position += 1
-        if length & 0x80:
-            length, position = _length(data, position, length & 0x7F)
-        end = position + length
-        if end > size:
-            raise Corrupt(f"xlsb: запись {kind} длиннее файла")
-        yield kind, position, end
-        position = end
+    length = data[position]
+    position += 1
+    if length & 0x80:
+        length, position = _length(data, position, length & 0x7F)
+    end = position + length
+    if end > len(data):
+        raise Corrupt(f"xlsb: запись {kind} длиннее файла")
+    return kind, position, end
 
 
 def _length(data: bytes, position: int, length: int) -> tuple[int, int]:
@@ -160,9 +170,8 @@ def _styles(data: bytes) -> list[Style]:
     return cells or [Style()]
 
 
-def _compressed(data: bytes) -> float:
+def _compressed(raw: int) -> float:
     """A number in 30 bits: a whole one or the head of a double, perhaps times a hundred."""
-    (raw,) = _LONG(data)
     if raw & 2:
         number = float((raw >> 2) - (1 << 30 if raw >> 31 else 0))
     else:
@@ -177,7 +186,7 @@ def _real(data: bytes) -> Value:
 
 _DECODE: dict[str, Callable[[bytes], Value]] = {
     "boolean": lambda data: bool(data[0]),
-    "compressed": _compressed,
+    "compressed": lambda data: _compressed(_LONG(data)[0]),
     "error": lambda data: CellError(_ERRORS.get(data[0], "#ERROR!")),
     "real": _real,
     "rich": lambda data: _text(data, 1)[0],
@@ -185,40 +194,70 @@ _DECODE: dict[str, Callable[[bytes], Value]] = {
 }
 
 
+class _Looks(dict[int, int]):
+    """Styles by the field of a cell that holds them: those that the file does not have are 0."""
+
+    def __init__(self, styles: int) -> None:
+        self._styles = styles
+
+    def __missing__(self, look: int) -> int:
+        style = look & _STYLE
+        return self.setdefault(look, style if style < self._styles else 0)
+
+
 class _Sheet:
     """One sheet's records, read into rows and merges."""
 
     def __init__(self, strings: list[str], styles: int, count: CellCount) -> None:
         self._strings = strings
-        self._styles = styles
+        self._styles = _Looks(styles)
         self._count = count
         self._column = -1
         self._cells: list[Cell] = []
         self._merges: list[Merge] = []
 
     def parse(self, data: bytes) -> tuple[list[Row], list[Merge]]:
-        """The kinds of cell that sheets are full of are read right here, others by table."""
+        """Runs of the cells that sheets are full of are read at once, other records one by one."""
         rows: list[Row] = []
-        cells, strings, styles = self._cells, self._strings, self._styles
-        for kind, start, end in _records(data):
-            if kind == _REAL and end - start >= 16:
-                self._column, style, number = _REAL_CELL(data, start)
-                style &= _STYLE
-                value = number if isfinite(number) else CellError(str(number))
-                cells.append((self._column, value, style if style < styles else 0))
-            elif kind == _SHARED and end - start >= 12:
-                self._column, style, index = _SHARED_CELL(data, start)
-                style &= _STYLE
-                cells.append((self._column, strings[index], style if style < styles else 0))
-            elif kind == _ROW:
-                self._count.add(len(cells))
-                cells = self._cells = []
+        position, size = 0, len(data)
+        while position < size:
+            run = _RUN.match(data, position)
+            if run is not None:
+                self._run(run)
+                position = run.end()
+                continue
+            kind, start, position = _record(data, position)
+            if kind == _ROW:
+                self._count.add(len(self._cells))
+                self._cells = []
                 self._column = -1
-                rows.append(_row(data, start, cells))
+                rows.append(_row(data, start, self._cells))
             else:
-                self._other(kind, data[start:end])
-        self._count.add(len(cells))
+                self._other(kind, data[start:position])
+        self._count.add(len(self._cells))
         return _checked(rows), self._merges
+
+    def _run(self, run: "re.Match[bytes]") -> None:
+        """Cells of one form right after each other; the last one's column may be counted from."""
+        reals, shared, compressed = run.groups()
+        styles, cells = self._styles, self._cells
+        if reals is not None:
+            cells += [
+                (column, number if isfinite(number) else CellError(str(number)), styles[look])
+                for column, look, number in _REAL_CELLS(reals)
+            ]
+        elif shared is not None:
+            strings = self._strings
+            cells += [
+                (column, strings[index], styles[look])
+                for column, look, index in _INDEX_CELLS(shared)
+            ]
+        else:
+            cells += [
+                (column, _compressed(number), styles[look])
+                for column, look, number in _INDEX_CELLS(compressed)
+            ]
+        self._column = cells[-1][0]
 
     def _other(self, kind: int, data: bytes) -> None:
         if kind in _LONG_FORMS:
@@ -233,10 +272,10 @@ class _Sheet:
 
     def _cell(self, form: str, data: bytes) -> None:
         """A cell from its style on."""
-        style = _LONG(data)[0] & _STYLE
+        (look,) = _LONG(data)
         value = self._value(form, data[4:])
         if value is not None:
-            self._cells.append((self._column, value, style if style < self._styles else 0))
+            self._cells.append((self._column, value, self._styles[look]))
 
     def _value(self, form: str, data: bytes) -> Value | None:
         if form == "shared":
@@ -253,6 +292,6 @@ def _row(data: bytes, start: int, cells: list[Cell]) -> Row:
 def _checked(rows: list[Row]) -> list[Row]:
     filled = [row for row in rows if row.cells]
     for row in filled:
-        if row.number > MAX_ROW or any(cell[0] >= MAX_COLUMN for cell in row.cells):
+        if row.number > MAX_ROW or max(map(_COLUMN, row.cells)) >= MAX_COLUMN:
             raise Corrupt(f"xlsb: ячейка вне листа, строка {row.number}")
-    return sorted(filled, key=lambda row: row.number)
+    return in_order(filled)

@@ -86,9 +86,12 @@ def _canonical(name: str) -> str:
     return normpath(name.replace("\\", "/").lstrip("/")).lower()
 
 
-def xml_parser() -> expat.XMLParserType:
-    """An XML parser that takes no DTD, and so no entities: workbooks have none."""
-    parser = expat.ParserCreate()
+def xml_parser(*, namespaces: bool = False) -> expat.XMLParserType:
+    """An XML parser that takes no DTD, and so no entities: workbooks have none.
+
+    `namespaces`: names come as a namespace, a space and the name.
+    """
+    parser = expat.ParserCreate(namespace_separator=" " if namespaces else None)
     parser.buffer_text = True
 
     def refuse(*_: object) -> None:
@@ -99,11 +102,18 @@ def xml_parser() -> expat.XMLParserType:
 
 
 def parse_xml(parser: expat.XMLParserType, data: bytes) -> None:
-    """Run a parser over a whole document; raises Corrupt where it is not well-formed."""
+    """Run a parser over a whole document; raises Corrupt where it is not well-formed, or in an
+    encoding that nobody knows.
+    """
     try:
         parser.Parse(data, True)
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError, ValueError) as error:
         raise Corrupt(f"xml: {error}") from error
+
+
+def local(tag: str) -> str:
+    """A tag without its prefix."""
+    return tag.rpartition(":")[2]
 
 
 class Relationships:
@@ -130,11 +140,7 @@ class Relationships:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         target = attributes.get("Target", "")
-        if (
-            tag.rpartition(":")[2] != "Relationship"
-            or attributes.get("TargetMode") == "External"
-            or not target
-        ):
+        if local(tag) != "Relationship" or attributes.get("TargetMode") == "External" or not target:
             return
         full = target if target.startswith("/") else f"{self._folder}/{target}"
         self._by_id[attributes.get("Id", "")] = full

@@ -1,0 +1,1 @@
+"""The checks, a file for each part of a service's life."""
