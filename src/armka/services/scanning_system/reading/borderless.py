@@ -5,7 +5,7 @@ import statistics
 from itertools import pairwise
 from typing import NamedTuple
 
-from armka.services.scanning_system.reading.marks import Mark, around, ends_amount, lines
+from armka.services.scanning_system.reading.marks import Mark, around, ends_amount, lines, opens_row
 from armka.services.scanning_system.reading.rules import Grid, Span
 from armka.services.scanning_system.reading.tables import row_tops
 
@@ -42,15 +42,26 @@ def find(marks: list[Mark]) -> Grid | None:
     body = [index for index, line in enumerate(page) if line.amounts >= 1]
     if sum(page[index].amounts >= _HEADER_PHRASES_MIN for index in body) < _BODY_LINES_MIN:
         return None
-    first, last = body[0], body[-1]
-    while last + 1 < len(page) and _runs_on(page[last], page[last + 1], height):
-        last += 1
+    first, last = _reach(page, body, height)
     edge = min(p.left for line in page[first : last + 1] for p in line.phrases if p.is_amount)
     top = _header_top(page, first, height, edge)
     columns = _columns(page[first : last + 1], page[top:first])
     if len(columns) <= _BODY_LINES_MIN:
         return None
     return _grid(columns, page[top:first], page[first : last + 1])
+
+
+def _reach(page: list[_Line], body: list[int], height: float) -> tuple[int, int]:
+    """The body's first and last line: rows without amounts belong to it, and what runs on."""
+    first, last = body[0], body[-1]
+    left = min(page[index].marks[0].box.left for index in body)
+    while first > 0 and opens_row(page[first - 1].marks, left):
+        first -= 1
+    while last + 1 < len(page) and (
+        _runs_on(page[last], page[last + 1], height) or opens_row(page[last + 1].marks, left)
+    ):
+        last += 1
+    return first, last
 
 
 def _line(marks: list[Mark], height: float) -> _Line:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import tesserocr
 from numpy.typing import NDArray
 
 LANGUAGE = "rus"
+SECOND = "eng"  # another model, trained on other pages: it errs elsewhere
 _DPI = 300
 
 
@@ -36,19 +38,27 @@ class Read(NamedTuple):
 
 
 @cache
-def _api(tessdata: str, psm: int) -> tesserocr.PyTessBaseAPI:
+def _api(tessdata: str, language: str) -> tesserocr.PyTessBaseAPI:
     api = tesserocr.PyTessBaseAPI(
-        path=tessdata, lang=LANGUAGE, psm=psm, oem=tesserocr.OEM.LSTM_ONLY
+        path=tessdata,
+        lang=language,
+        psm=tesserocr.PSM.SINGLE_BLOCK,
+        oem=tesserocr.OEM.LSTM_ONLY,
     )
     # White text on black is not tried: it doubles the time of whatever is hard to read.
     api.SetVariable("tessedit_do_invert", "0")
     return api
 
 
-def read(picture: NDArray[np.uint8], tessdata: str, psm: int = 6) -> list[Read]:
-    """Read a picture as one block of text (psm 6), or as one line (psm 7)."""
+def second(tessdata: str) -> str:
+    """The model for second readings: the other one where it is installed."""
+    return SECOND if (Path(tessdata) / f"{SECOND}.traineddata").is_file() else LANGUAGE
+
+
+def read(picture: NDArray[np.uint8], tessdata: str, language: str = LANGUAGE) -> list[Read]:
+    """Read a picture as one block of text."""
     height, width = picture.shape
-    api = _api(tessdata, psm)
+    api = _api(tessdata, language)
     api.SetImageBytes(np.ascontiguousarray(picture).tobytes(), width, height, 1, width)
     api.SetSourceResolution(_DPI)
     api.Recognize()

@@ -44,7 +44,9 @@ class Mark:
 # A point may be a comma misread, but 60.01 is an account.
 _TAIL = re.compile(r"[(\-−–]?\d*,\d{2}\)?|[(\-−–]?\d{3,}\.\d{2}\)?")
 _STRICT = re.compile(r"-?\d{1,3}(?: \d{3})*,\d{2}|\(\d{1,3}(?: \d{3})*,\d{2}\)")
+_CODE = re.compile(r"(\d{2,3}|[А-Я]{2})(\.[0-9А-Я]{1,3})*[.,]?")
 _AMISS = re.compile(r"(\(?-?) ?(\d[\d ]*?) ?[,.] ?(\d\d)(\)?)")
+_EDGE_HEIGHTS = 1.5
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2007": " "})
 _MINUSES = str.maketrans({"−": "-", "–": "-"})
 # What stands for a digit in a misread amount, and only there.
@@ -67,6 +69,15 @@ def is_strict(text: str) -> bool:
 def ends_amount(text: str) -> bool:
     """Whether a word ends an amount: it has decimals, two of them."""
     return _TAIL.fullmatch(text) is not None
+
+
+def opens_row(line: list[Mark], left: float) -> bool:
+    """Whether a line without amounts is a row of its own: an account's code at the edge, and a
+    name after it. A name that runs on may well begin with "01", but then it ends there.
+    """
+    first = line[0]
+    at_edge = abs(first.box.left - left) < first.box.height * _EDGE_HEIGHTS
+    return at_edge and len(line) > 1 and _CODE.fullmatch(first.text) is not None
 
 
 def tidy(text: str) -> str:

@@ -10,6 +10,7 @@ from armka.services.scanning_system.reading.marks import (
     around,
     ends_amount,
     lines,
+    opens_row,
     text_of,
 )
 from armka.services.scanning_system.reading.rules import Grid, Span
@@ -171,12 +172,17 @@ def _split_rows(grid: Grid, inside: Placed) -> Grid:
 
 
 def row_tops(marks: list[Mark]) -> list[float]:
-    """Where rows part that no line parts: at each line that has an amount, but the first."""
+    """Where rows part that no line parts: at each line that has an amount or an account's code, but
+    the first.
+    """
     found = lines(marks)
-    with_amount = [index for index, line in enumerate(found) if _has_amount(line)]
+    left = min((line[0].box.left for line in found if _has_amount(line)), default=0.0)
+    opening = [
+        index for index, line in enumerate(found) if _has_amount(line) or opens_row(line, left)
+    ]
     tops = []
-    for above, index in pairwise(with_amount):
-        if with_amount[0] == 0:  # names run on below their amounts
+    for above, index in pairwise(opening):
+        if opening[0] == 0:  # names run on below their amounts
             tops.append((around(found[index - 1]).bottom + around(found[index]).top) / 2)
         else:
             upper, lower = around(found[above]), around(found[index])

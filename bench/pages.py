@@ -1,0 +1,177 @@
+"""Scanned pages read and held against the truth; speed beside bare Tesseract and pdfplumber.
+
+    python -m bench.pages --pages 20             pages of each kind and resolution
+    python -m bench.pages --kinds scan --dpi 200
+
+Fonts, layouts and degradations are drawn by number; no font is one that the reader was tuned on.
+"""
+
+import argparse
+import io
+import math
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import cv2
+import numpy as np
+import pdfplumber
+
+from armka.services.scanning_system.reading import engine, page, scan
+from armka.services.scanning_system.reading.calls import Limits, ReadCall
+from armka.services.scanning_system.tessdata import find_ocr
+from tests.pages.cases import KINDS, RESOLUTIONS, Kind, case, document
+from tests.pages.fonts import MEASURED
+from tests.pages.scoring import Score, score
+
+_FIRST = 10_000
+_BARE_RATIO = 1.5
+_LAYER_RATIO = 5.0
+_FLOORS = {("clean", 300): 0.995, ("clean", 200): 0.995, ("clean", 150): 0.98}
+_PHOTO_FLOOR = 0.95
+_TEXT_LIMITS = Limits(max_pages=500, max_pixels=70_000_000, tessdata=None)
+
+
+def main() -> int:
+    """Print the tables; 1 where a floor or a ratio is missed."""
+    options = _options()
+    print("text layers", flush=True)
+    is_well = _text_layers(options.documents)
+    ocr = find_ocr(options.tessdata)
+    if ocr.folder is None:
+        print(f"scans are not measured: {ocr.missing}")
+        return 2
+    is_well &= _scans(options, str(ocr.folder))
+    print("all floors and ratios hold" if is_well else "a floor or a ratio is missed")
+    return 0 if is_well else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make pages", description=__doc__)
+    parser.add_argument("--pages", type=int, default=3, help="of each kind and resolution")
+    parser.add_argument("--documents", type=int, default=10, help="PDFs with a text layer")
+    parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
+    parser.add_argument("--dpi", nargs="+", type=int, default=RESOLUTIONS)
+    parser.add_argument("--tessdata", type=Path, default=None)
+    parser.add_argument("--misses", action="store_true", help="show each wrong amount")
+    return parser.parse_args()
+
+
+def _text_layers(documents: int) -> bool:
+    total, pages = Score(), 0
+    ours: list[float] = []
+    theirs: list[float] = []
+    for number in range(_FIRST, _FIRST + documents):
+        printed, _ = document(Random(number), MEASURED)  # noqa: S311
+        with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
+            Path(file.name).write_bytes(printed.pdf)
+            for index, rows in enumerate(printed.pages):
+                started = time.process_time()
+                read = page.read_page(ReadCall(file.name, "PDF", index + 1, _TEXT_LIMITS))
+                ours.append(time.process_time() - started)
+                total.add(score(read.page, rows))
+                pages += 1
+        theirs.append(_plumbed(printed.pdf) / len(printed.pages))
+    ratio = statistics.median(theirs) / statistics.median(ours)
+    print(
+        f"  {pages} pages: amounts {total.right}/{total.cells}, codes "
+        f"{total.codes_right}/{total.codes}; {statistics.median(ours) * 1000:.0f} ms a page, "
+        f"pdfplumber {statistics.median(theirs) * 1000:.0f} ms: {ratio:.1f} times faster"
+    )
+    return total.right == total.cells and ratio >= _LAYER_RATIO
+
+
+def _plumbed(pdf: bytes) -> float:
+    started = time.process_time()
+    with pdfplumber.open(io.BytesIO(pdf)) as opened:
+        for it in opened.pages:
+            it.extract_tables()
+    return time.process_time() - started
+
+
+def _scans(options: argparse.Namespace, tessdata: str) -> bool:
+    print(
+        f"scans: {options.pages} pages of each\n"
+        f"  {'kind':8}{'dpi':>5}{'amounts':>10}{'right':>9}{'codes':>9}{'silent':>8}"
+        f"{'doubted':>9}{'s/page':>8}{'bare':>7}{'ratio':>7}"
+    )
+    whole, is_well, ratios = Score(), True, []
+    for kind in options.kinds:
+        for dpi in options.dpi:
+            total, ours, bare = _measure(kind, dpi, options.pages, tessdata)
+            whole.add(total)
+            ratios.append(ours / bare)
+            share = total.right / total.cells
+            floor = _PHOTO_FLOOR if kind == "photo" else _FLOORS.get((kind, dpi), 0.0)
+            is_well &= share >= floor and not total.silent
+            print(
+                f"  {kind:8}{dpi:5}{total.cells:10}{share:9.2%}"
+                f"{total.codes_right / total.codes:9.1%}{len(total.silent):8}{total.doubted:9}"
+                f"{ours:8.2f}{bare:7.2f}{ours / bare:7.2f}",
+                flush=True,
+            )
+            for line in _shown(total) if options.misses else ():
+                print(line)
+    return _summed_up(whole, ratios) and is_well
+
+
+def _summed_up(whole: Score, ratios: list[float]) -> bool:
+    silent = len(whole.silent)
+    print(
+        f"  all: {whole.right / whole.cells:.3%} of {whole.cells} amounts; wrong and not marked: "
+        f"{silent} (upper 95 % bound {_upper_bound(silent, whole.cells):.4%} of amounts); "
+        f"time beside bare Tesseract, median: {statistics.median(ratios):.2f}"
+    )
+    return statistics.median(ratios) <= _BARE_RATIO
+
+
+def _measure(kind: Kind, dpi: int, pages: int, tessdata: str) -> tuple[Score, float, float]:
+    """The score, and seconds of one core per page: ours, and Tesseract's on the same picture."""
+    total = Score()
+    ours: list[float] = []
+    bare: list[float] = []
+    for number in range(_FIRST, _FIRST + pages):
+        made = case(number, kind, dpi)
+        started = time.process_time()
+        read = scan.read(made.picture, dpi, 1, tessdata)
+        ours.append(time.process_time() - started)
+        total.add(score(read.page, made.rows))
+        grey = np.asarray(cv2.cvtColor(made.picture, cv2.COLOR_RGB2GRAY), np.uint8)
+        started = time.process_time()
+        engine.read(grey, tessdata)
+        bare.append(time.process_time() - started)
+    return total, statistics.median(ours), statistics.median(bare)
+
+
+def _shown(total: Score) -> Iterator[str]:
+    for miss in total.misses:
+        mark = "SILENT" if miss.is_silent else ""
+        yield f"    {miss.printed!r} {miss.read!r} {miss.confidence} {miss.alternatives} {mark}"
+
+
+def _upper_bound(events: int, trials: int) -> float:
+    """One-sided, 95 %: the share at which so few events have a chance of 5 %."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _at_most(events, trials * middle) > 0.05:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _at_most(events: int, mean: float) -> float:
+    return sum(
+        math.exp(it * math.log(mean) - mean - math.lgamma(it + 1)) if mean else float(it == 0)
+        for it in range(events + 1)
+    )
+
+
+if __name__ == "__main__":
+    cv2.setNumThreads(1)
+    sys.exit(main())
