@@ -188,7 +188,7 @@ async def test_an_answer_that_needs_too_much_memory_is_one_files_failure(
 
 REFUSALS = {
     "413": (reply(413, {"title": "Too large"}), "FILE_READ_ERROR"),
-    "415": (reply(415, {"title": "Unsupported"}), "UNSUPPORTED_FORMAT"),
+    "415": (reply(415, {"title": "Unsupported"}), "INVALID_FORMAT"),
     "encrypted": (
         reply(422, {"code": "INVALID_FORMAT", "detail": "под паролем"}),
         "INVALID_FORMAT",

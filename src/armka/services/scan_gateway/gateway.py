@@ -197,8 +197,8 @@ def _turned_down(refusal: TurnedDown) -> Refused:
     match refusal.status:
         case 413:
             return Refused(ErrorCode.FILE_READ_ERROR, wording.too_large(refusal.message))
-        case 415:
-            code = _code(refusal.code, ErrorCode.UNSUPPORTED_FORMAT)
+        case 415:  # it is not what it was announced as; the type itself is one of ours
+            code = _code(refusal.code, ErrorCode.INVALID_FORMAT)
         case 422:
             code = _code(refusal.code, ErrorCode.UNREADABLE)
         case _:
