@@ -26,7 +26,7 @@ class Case:
 
 def case(number: int, kind: Kind, dpi: int, fonts: Sequence[tuple[str, str]] = MEASURED) -> Case:
     """Make a page; layouts, fonts and how much it suffers are drawn by the number."""
-    random = Random(f"{number} {kind} {dpi}")  # noqa: S311
+    random = Random(f"{number} {kind} {dpi}")
     printed, style = document(random, fonts)
     page = random.randrange(len(printed.pages))
     picture = rasterise(printed.pdf, dpi, [page])[0]

@@ -13,9 +13,8 @@ import cv2
 from tests.books.ledger import Ledger, make
 from tests.books.samples import FOLDER
 from tests.pages.degrading import Degradation, Picture, degrade, rasterise
+from tests.pages.fonts import TUNED, find
 from tests.pages.printing import Print, print_ledger
-
-_FONTS = (Path("/usr/share/fonts/truetype"), Path(__file__).parents[2] / ".venv/share/fonts")
 
 
 @dataclass(frozen=True)
@@ -27,14 +26,10 @@ class Scan:
     ends: str
 
 
-def _font(name: str) -> Path:
-    return next(folder / name for folder in _FONTS if (folder / name).is_file())
-
-
 def _printed(seed: int, organisation: str, share: float, **style: object) -> bytes:
     ledger: Ledger = make(Random(seed), share=share, largest=10**10)
     ledger.organisation = organisation
-    sans, bold = _font("dejavu/DejaVuSans.ttf"), _font("dejavu/DejaVuSans-Bold.ttf")
+    sans, bold = map(find, TUNED[0])
     return print_ledger(ledger, Print(sans, bold, **style)).pdf  # type: ignore[arg-type]
 
 

@@ -72,4 +72,4 @@ async def test_a_printed_trial_balance_is_read_and_other_files_are_refused(
     )
     assert json.loads(await core.raw(asked["printed"]))["pages"][0]["source"] == "text"
     assert heard["cut"].code == "UNREADABLE"
-    assert heard["no image"].code == "UNSUPPORTED_FORMAT"
+    assert heard["no image"].code == "INVALID_FORMAT"
