@@ -18,7 +18,10 @@ from tests.identity.inside import settings
 from tests.identity.people import person
 
 # What a stranger must be able to ask for: probes, and the way in.
-OPEN = re.compile(r"/|/healthcheck|/livez|/readyz|/console/sign-in.*|/console/static/\{path:path\}")
+OPEN = re.compile(
+    r"/healthcheck|/livez|/readyz"
+    r"|/console/sign-in.*|/console/preferences|/console/static/\{path:path\}"
+)
 
 
 def routes(app: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -100,6 +103,8 @@ async def test_each_role_and_scope_opens_what_the_table_says(
     """403 where the table says no, and nothing of the sort where it says yes; on every route."""
     wrong = []
     for rule in RULES:
+        if rule.is_open:
+            continue  # the way in asks for a form of ours, whoever one is
         for principal, client in callers.items():
             async with client.stream(rule.method, _path(rule)) as response:
                 pass  # one of them is a stream that does not end by itself

@@ -28,8 +28,12 @@ app = typer.Typer(
 
 # Which part of the distribution brings a module: `pip install 'arm-ka[EXTRA]'`.
 _EXTRAS = {
+    "argon2": "core",
     "asyncpg": "core",
+    "babel": "core",
     "fastapi": "core",
+    "jinja2": "core",
+    "joserfc": "core",
     "uvicorn": "core",
     "uvloop": "core",
     "cv2": "scan",

@@ -1,5 +1,5 @@
-"""What a reader hands over: one sheet as rows of cells, with everything that 1С says by looks
-alone.
+"""What a reader hands over: one table as rows of cells, with everything that 1С says by looks
+alone, and where it stands, on a sheet or on pages.
 """
 
 from decimal import Decimal
@@ -72,9 +72,20 @@ class Merge(msgspec.Struct, frozen=True, gc=False):
     last_column: int
 
 
+class Scan(msgspec.Struct):
+    """Where a grid that was read off pages stands on them: the page of each row by its number, and
+    the box (shares of the page) and confidence of each cell by (row's number, column).
+    """
+
+    pages: dict[int, int]
+    boxes: dict[tuple[int, int], list[float]]
+    confidence: dict[tuple[int, int], float | None]
+
+
 class Grid(msgspec.Struct):
-    """One sheet: its rows in ascending order, without the rows that have no cells; a hidden one is
-    handed over empty.
+    """One sheet, or the tables of some pages one under the other: its rows in ascending order,
+    without the rows that have no cells; a hidden sheet is handed over empty. `scan`: it is no
+    sheet, and `sheet` is only what to call it.
     """
 
     sheet: str
@@ -82,6 +93,7 @@ class Grid(msgspec.Struct):
     styles: list[Style]
     merges: list[Merge]
     hidden: bool = False
+    scan: Scan | None = None
 
 
 class Origin(msgspec.Struct, frozen=True):

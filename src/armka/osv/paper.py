@@ -12,7 +12,7 @@ import msgspec
 
 from armka.osv import accounts, misread, smudged
 from armka.osv.amounts import of_text
-from armka.osv.grid import Cell, Grid, Merge, Row, Style, Unsure, Value
+from armka.osv.grid import Cell, Grid, Merge, Row, Scan, Style, Unsure, Value
 from armka.osv.header import is_header_row
 from armka.osv.lines import PageWords, TextLine
 from armka.osv.pages import Page, Table, TableCell
@@ -117,6 +117,7 @@ class _Laying:
         self._rows: list[Row] = []
         self._merges: list[Merge] = []
         self._places: dict[int, Place] = {}
+        self._scan = Scan({}, {}, {})
         self._headlines: list[TextLine] = []
         self._recognised: list[Page] = []
         self._doubts: list[Doubt] = []
@@ -130,7 +131,7 @@ class _Laying:
         self._leave_out()
         steps = range(max(len(self._indents), 1))
         styles = [Style(indent=step) for step in steps]
-        grid = Grid(name, self._rows, styles, self._merges)
+        grid = Grid(name, self._rows, styles, self._merges, scan=self._scan)
         return Paper(grid, self._places, self._headlines, self._recognised, self._doubts)
 
     def page(self, page: Page, words: PageWords) -> None:
@@ -206,6 +207,11 @@ class _Laying:
         if cells:
             self._rows.append(Row(number, cells))
             self._places[number] = place
+            self._scan.pages[number] = place.page.number
+        for column, cell in place.cells.items():
+            self._scan.boxes[number, column] = _box(cell, place.page)
+            known = cell.confidence if cell.text.strip() else None
+            self._scan.confidence[number, column] = known
         for cell in place.cells.values():
             last = columns[cell.column + cell.column_span - 1]
             first = columns[cell.column]
@@ -269,6 +275,13 @@ class _Laying:
                 reason = f"вне таблицы стоит то, что похоже на сумму: «{text}»"
                 self._doubts.append(Doubt(page.number, reason))
         self._pending = []
+
+
+def _box(cell: TableCell, page: Page) -> list[float]:
+    """In shares of the page's width and height."""
+    left, top, right, bottom = cell.box
+    shares = (left / page.width, top / page.height, right / page.width, bottom / page.height)
+    return [round(min(max(share, 0.0), 1.0), 5) for share in shares]
 
 
 def _in_reading_order(tables: list[Table]) -> Iterator[Table]:

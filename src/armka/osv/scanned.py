@@ -3,11 +3,11 @@ what was not read surely never taken for read.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from armka.contract.result import Check, Document, DocumentSource, Line
+from armka.contract.result import Check, Document, Line
 from armka.contract.vocabulary import Severity
 from armka.osv import accounts, paper, trial_balance
 from armka.osv.pages import Page, TableCell, Word
@@ -25,59 +25,38 @@ def read(pages: list[Page], gate: Gate) -> Reading:
     """Read every trial balance of a file's pages, in order; raises SheetNotRead."""
     laid = paper.lay_out(pages, gate)
     reading = trial_balance.read(laid.grid)
+    rows = _rows(laid)
     documents = []
     for index, document in enumerate(reading.documents):
-        doubts = [*_of_lines(document, laid, gate), *(() if index else _of_pages(laid, gate))]
-        located = _located(document, laid)
-        checks = [*located.checks, *doubts]
-        documents.append(msgspec.structs.replace(located, checks=checks))
+        places = {line.n: laid.places[row] for line in document.lines if (row := rows(line))}
+        doubts = [*_of_lines(document, places, gate), *(() if index else _of_pages(laid, gate))]
+        documents.append(_told(document, doubts, laid))
     return Reading(documents, [_said(text, laid) for text in reading.warnings])
 
 
-def _located(document: Document, laid: Paper) -> Document:
-    """The document with pages and boxes where a sheet has rows and columns."""
-    columns = [None if it is None else _index(it) for it in document.columns or [None] * 6]
-    lines = [_line(line, columns, laid.places) for line in document.lines]
-    found = sorted({line.page for line in lines if line.page is not None})
-    return msgspec.structs.replace(
-        document,
-        lines=lines,
-        columns=None,
-        source=DocumentSource(pages=found),
-        checks=[
-            msgspec.structs.replace(check, message=_said(check.message, laid))
-            for check in document.checks
-        ],
-    )
+def _rows(laid: Paper) -> Callable[[Line], int | None]:
+    """Make the function that finds a line's row in the grid, by a box of it."""
+    scan = laid.grid.scan
+    assert scan is not None
+    rows = {(scan.pages.get(row), *box): row for (row, _), box in scan.boxes.items()}
+
+    def row_of(line: Line) -> int | None:
+        box = next((box for box in line.boxes or [] if box is not None), None)
+        row = rows.get((line.page, *box)) if box else None
+        return row if row in laid.places else None
+
+    return row_of
 
 
-def _line(line: Line, columns: list[int | None], places: dict[int, Place]) -> Line:
-    place = places.get(line.row or 0)
-    if place is None:
-        return msgspec.structs.replace(line, row=None)
-    cells = [place.cells.get(column) if column is not None else None for column in columns]
-    return msgspec.structs.replace(
-        line,
-        row=None,
-        page=place.page.number,
-        boxes=[None if cell is None else _box(cell, place.page) for cell in cells],
-        confidence=[cell.confidence if cell and cell.text.strip() else None for cell in cells],
-    )
-
-
-def _box(cell: TableCell, page: Page) -> list[float]:
-    """In shares of the page's width and height."""
-    left, top, right, bottom = cell.box
-    shares = (left / page.width, top / page.height, right / page.width, bottom / page.height)
-    return [round(min(max(share, 0.0), 1.0), 5) for share in shares]
-
-
-def _index(letters: str) -> int:
-    """The column counted from 0: A is 0, AA is 26."""
-    index = 0
-    for letter in letters:
-        index = index * 26 + ord(letter) - 64
-    return index - 1
+def _told(document: Document, doubts: list[Check], laid: Paper) -> Document:
+    """The document with its own pages alone, and every check about pages."""
+    found = sorted({line.page for line in document.lines if line.page is not None})
+    checks = [
+        msgspec.structs.replace(check, message=_said(check.message, laid))
+        for check in document.checks
+    ]
+    source = msgspec.structs.replace(document.source, pages=found)
+    return msgspec.structs.replace(document, source=source, checks=[*checks, *doubts])
 
 
 def _said(text: str, laid: Paper) -> str:
@@ -94,22 +73,21 @@ def _said(text: str, laid: Paper) -> str:
     return _ROW.sub(where, text.replace(f"Лист «{name}»", shown))
 
 
-def _of_lines(document: Document, laid: Paper, gate: Gate) -> Iterator[Check]:
+def _of_lines(document: Document, places: dict[int, Place], gate: Gate) -> Iterator[Check]:
     """What is unsure about a document's lines, beside the amounts that are unknown."""
-    unsure = [line for line in document.lines if _has_unsure_code(line, laid, gate)]
+    unsure = [line for line in document.lines if _has_unsure_code(line, places.get(line.n), gate)]
     if unsure:
         named = ", ".join(line.account or "" for line in unsure[:_MOST_NAMED])
         text = f"Коды счетов прочитаны неуверенно, сверьте их с изображением: {named}"
         yield _error("R8", text, [line.n for line in unsure])
-    nobody_knows = [line.n for line in document.lines if _nobody_knows(line, laid)]
+    nobody_knows = [line.n for line in document.lines if _nobody_knows(places.get(line.n))]
     if nobody_knows:
         text = "Уверенность распознавания сумм неизвестна: сверьте их с изображением"
         yield _error("R11", text, nobody_knows[:_MOST_NAMED])
 
 
-def _has_unsure_code(line: Line, laid: Paper, gate: Gate) -> bool:
+def _has_unsure_code(line: Line, place: Place | None, gate: Gate) -> bool:
     """Whether the line's account was read with little confidence, or with a comma for its point."""
-    place = laid.places.get(line.row or 0)
     if line.account is None or place is None:
         return False
     cells = [cell for _, cell in sorted(place.cells.items())]
@@ -133,9 +111,8 @@ def _confidence_of_code(place: Place, cell: TableCell) -> float | None:
     return starts[0].confidence if len(starts) == 1 else cell.confidence
 
 
-def _nobody_knows(line: Line, laid: Paper) -> bool:
+def _nobody_knows(place: Place | None) -> bool:
     """Whether an amount was recognised and nobody says how surely."""
-    place = laid.places.get(line.row or 0)
     return (
         place is not None
         and place.page.source == "ocr"

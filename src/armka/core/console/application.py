@@ -54,7 +54,8 @@ class Console:
 
     def refusal(self, request: Request, status: int) -> Response:
         """The page instead of one that was not let through."""
-        name = {403: "forbidden.html", 404: "not_found.html"}.get(status, "unclear.html")
+        names = {403: "forbidden.html", 404: "not_found.html", 503: "later.html"}
+        name = names.get(status, "unclear.html")
         return self._pages.page(request, name, status=status)
 
 

@@ -153,7 +153,7 @@ class Documents:
         # The row may be newer than the version that was told of.
         look.versions[row.file["id"]] = row.file["version"]
         may = _may(request.state.principal)
-        html = self._pages.piece(request, "row.html", row=row, mark=mark, may=may)
+        html = self._pages.piece(request, "live_row.html", row=row, mark=mark, may=may)
         lines = "\n".join(f"data: {line}" for line in html.splitlines() if line.strip())
         return f"event: row\n{lines}\n\n"
 

@@ -48,6 +48,11 @@ class FileFilter:
         """The last two parameters of the statements."""
         return self.period_from, self.period_to
 
+    @property
+    def looks_inside(self) -> bool:
+        """Whether it asks for what was read of a file."""
+        return any(value is not None for value in (self.organisation, *self.period()))
+
     def index(self) -> tuple[str, bool]:
         """The statement whose index serves best, and whether it answers all that is asked."""
         others = (
@@ -68,7 +73,9 @@ async def look(
 ) -> tuple[list[UUID], Keyset | None]:
     """A page of ids, newest first, and the keyset to read on from, where there may be more."""
     statement, is_all = wanted.index()
-    look_at = limit if is_all else max(limit, LOOK_AT)
+    # Into what was read of a file takes a second look.
+    most = LOOK_AT // 2 if wanted.looks_inside else LOOK_AT
+    look_at = limit if is_all else max(limit, most)
     values = (*after, *wanted.values(), look_at, limit, *wanted.period())
     rows = await connection.fetch(statement, *values)
     return page_of(rows, limit)

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from armka.core.database.pool import is_unavailable, lost_race
 from armka.core.http import problems
 from armka.core.identity import secrecy
 from armka.core.identity.access import Rule, methods_of, rule_of
@@ -61,17 +62,27 @@ class Guard:
             await self._app(scope, receive, send)
             return
         asked = _Asked(scope, receive, self._origin)
+        refusal = await self._refusal(asked)
+        if refusal is None:
+            await self._app(scope, asked.receive, send)
+        else:
+            await refusal(scope, receive, send)
+
+    async def _refusal(self, asked: "_Asked") -> Response | None:
+        """What is answered instead: a problem for programs, a page for people."""
+        is_page = asked.path.startswith(_PAGES)
         try:
             await self._judge(asked)
         except _Refused as refused:
-            await self._answer(asked, refused.answer)(scope, receive, send)
-            return
-        await self._app(scope, asked.receive, send)
-
-    def _answer(self, asked: "_Asked", refusal: Response) -> Response:
-        """A refusal for programs, or a page for people."""
-        is_page = asked.path.startswith(_PAGES) and refusal.status_code >= HTTPStatus.FORBIDDEN
-        return self._page(Request(asked.scope), refusal.status_code) if is_page else refusal
+            status = refused.answer.status_code
+            if is_page and status >= HTTPStatus.FORBIDDEN:
+                return self._page(Request(asked.scope), status)
+            return refused.answer
+        except Exception as error:
+            if not is_page or not (is_unavailable(error) or lost_race(error)):
+                raise
+            return self._page(Request(asked.scope), HTTPStatus.SERVICE_UNAVAILABLE)
+        return None
 
     async def _judge(self, asked: "_Asked") -> None:
         rule = rule_of(asked.method, asked.path)
@@ -137,6 +148,11 @@ class _Asked:
         return cookies(self.headers).get(cookie_name(self._our_origin))
 
     @property
+    def is_a_person_at_the_door(self) -> bool:
+        """Whether a browser asks for the bare address: its reader wants the console."""
+        return self.path == "/" and "text/html" in self.headers.get("accept", "")
+
+    @property
     def _our_origin(self) -> str:
         host = self.headers.get("host", "")
         return origin_of(self.scope["scheme"], host, self._origin)
@@ -195,7 +211,7 @@ def cookies(headers: Headers) -> dict[str, str]:
 
 
 def _unknown(asked: _Asked) -> Response:
-    if asked.path.startswith(_PAGES):
+    if asked.path.startswith(_PAGES) or asked.is_a_person_at_the_door:
         if asked.headers.get("hx-request") is not None:
             # A piece of a page cannot show the sign-in; the page itself must go there.
             return Response(status_code=401, headers={"HX-Redirect": SIGN_IN})

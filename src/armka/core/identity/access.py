@@ -109,7 +109,6 @@ RULES: tuple[Rule, ...] = (
     _rule("POST", "/api/v1/tokens/{token_id}/revoke", [ADMIN], Scope.IDENTITY),
     _rule("GET", "/api/v1/audit", [MANAGER, ADMIN], Scope.IDENTITY),
     # The console: the way in is open, its pages are for people alone.
-    _open("GET", "/"),
     _open("GET", "/console/static/{path:path}"),
     _open("GET", "/console/sign-in"),
     _open("POST", "/console/sign-in"),
@@ -118,6 +117,7 @@ RULES: tuple[Rule, ...] = (
     _open("GET", "/console/sign-in/provider"),
     _open("GET", "/console/sign-in/callback"),
     _open("POST", "/console/preferences"),
+    _rule("GET", "/", EVERYBODY, Scope.FILES_READ),
     _rule("POST", "/console/sign-out", EVERYBODY),
     _rule("GET", "/console/password", EVERYBODY),
     _rule("POST", "/console/password", EVERYBODY),
