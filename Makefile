@@ -20,7 +20,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test soak soak-jobs cluster bench mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
+.PHONY: help demo test soak bench pages mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,14 +35,11 @@ test: $(VENV)/.dev ## The whole suite, then `make smoke` (ARGS: passed on to pyt
 soak: $(VENV)/.dev ## Documents pass while everything is killed, frozen, restarted; then a reckoning (SEED=, ARGS=--help)
 	$(PY) -m chaos $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-soak-jobs: $(VENV)/.dev ## 5,000 jobs on each transport while servers are harmed at random: equal in the end? (ARGS=--help)
-	$(PY) -m chaos.jobs $(ARGS)
-
-cluster: $(VENV)/.dev ## Jobs pass through three NATS nodes whose leader is killed, frozen, restarted (ARGS=--help)
-	$(PY) -m chaos.cluster $(ARGS)
-
 bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
 	@$(BENCH)/bin/python -m bench $(ARGS)
+
+pages: $(BENCH)/.made ## Scanned pages read against the truth, by kind and resolution; speed beside others (ARGS=--help)
+	@OMP_THREAD_LIMIT=1 PYTHONPATH=src $(BENCH)/bin/python -m bench.pages $(ARGS)
 
 mutants: $(VENV)/.dev ## Every deliberate fault, of the core and of a service, against every check: which see it
 	$(PY) -m pytest tests/conformance/matrix.py tests/conformance/service/matrix.py -n $(WORKERS) -rP $(ARGS)

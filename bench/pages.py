@@ -33,6 +33,7 @@ _BARE_RATIO = 1.5
 _LAYER_RATIO = 5.0
 _FLOORS = {("clean", 300): 0.995, ("clean", 200): 0.995, ("clean", 150): 0.98}
 _PHOTO_FLOOR = 0.95
+_CHANCE = 0.05
 _TEXT_LIMITS = Limits(max_pages=500, max_pixels=70_000_000, tessdata=None)
 
 
@@ -66,7 +67,7 @@ def _text_layers(documents: int) -> bool:
     ours: list[float] = []
     theirs: list[float] = []
     for number in range(_FIRST, _FIRST + documents):
-        printed, _ = document(Random(number), MEASURED)  # noqa: S311
+        printed, _ = document(Random(number), MEASURED)
         with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
             Path(file.name).write_bytes(printed.pdf)
             for index, rows in enumerate(printed.pages):
@@ -158,7 +159,7 @@ def _upper_bound(events: int, trials: int) -> float:
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        if _at_most(events, trials * middle) > 0.05:
+        if _at_most(events, trials * middle) > _CHANCE:
             low = middle
         else:
             high = middle

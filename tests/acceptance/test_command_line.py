@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from armka.services.scanning_system.tessdata import find_ocr
-from tests.pages.samples import SCANS
+from tests.pages.scans import SCANS
 from tests.world import CoreProcess, World, until
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ FILES = {
     "core.txt": ("core", ""),
     "scan.txt": ("scan", ""),
     "tabular.txt": ("tabular", ""),
-    "bench.txt": ("core scan stack", "bench"),
+    "bench.txt": ("core scan stack tabular", "bench"),
 }
 
 

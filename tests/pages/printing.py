@@ -68,9 +68,9 @@ class _Printer:
         self.font, self.bold = _registered(style.font), _registered(style.bold)
         self.width, self.height = landscape(A4) if style.is_landscape else A4
         self.buffer = io.BytesIO()
-        self.canvas = Canvas(
-            self.buffer, pagesize=(self.width, self.height), invariant=True, pageCompression=1
-        )
+        # A page that will be turned is told its size the other way round.
+        size = (self.height, self.width) if style.turned % 180 else (self.width, self.height)
+        self.canvas = Canvas(self.buffer, pagesize=size, invariant=True, pageCompression=1)
         self.rows = self._rows()
         self.columns = self._columns()
         self.top = self.height - _MARGIN

@@ -1,66 +1,72 @@
-"""The scans in `samples/`: a printed trial balance, a scan of one and a photo of one.
+"""The printed trial balances in `samples/`, with what stands on their pages.
 
-`PYTHONPATH=src python -m tests.pages.samples` writes them anew, near enough the same each time.
+`PYTHONPATH=src python -m tests.pages.samples` writes them anew, the same each time; it needs the
+fonts of `make system-deps`. Tests need the files alone.
 """
 
-from collections.abc import Callable
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-import cv2
-
-from tests.books.ledger import Ledger, make
-from tests.books.samples import FOLDER
-from tests.pages.degrading import Degradation, Picture, degrade, rasterise
-from tests.pages.fonts import TUNED, find
+from tests.books.ledger import make
+from tests.pages.degrading import encode, rasterise
+from tests.pages.fonts import MEASURED, TUNED, find
+from tests.pages.hostile import flate_bomb
 from tests.pages.printing import Print, print_ledger
+
+FOLDER = Path(__file__).parent / "samples"
+NAMES = ("bordered", "light", "borderless", "one_column_turned")
+BOMB_MEBIBYTES = 1024
 
 
 @dataclass(frozen=True)
-class Scan:
-    """A file and how it ends, where pictures can be read."""
+class Sample:
+    """A PDF and the body rows of its pages."""
 
     name: str
-    write: Callable[[Path], None]
-    ends: str
+    pdf: bytes
+    pages: list[list[list[str]]]
 
 
-def _printed(seed: int, organisation: str, share: float, **style: object) -> bytes:
-    ledger: Ledger = make(Random(seed), share=share, largest=10**10)
-    ledger.organisation = organisation
-    sans, bold = map(find, TUNED[0])
-    return print_ledger(ledger, Print(sans, bold, **style)).pdf  # type: ignore[arg-type]
+def load(name: str) -> Sample:
+    """Read a sample."""
+    pages = json.loads((FOLDER / f"{name}.json").read_text())
+    return Sample(name, (FOLDER / f"{name}.pdf").read_bytes(), pages)
 
 
-def _pdf(path: Path) -> None:
-    path.write_bytes(_printed(3, 'ООО "Ручей"', 1.0, size=8.0, is_landscape=True))
+def bomb() -> bytes:
+    """A small PDF that unpacks to a gibibyte."""
+    return (FOLDER / "bomb.pdf").read_bytes()
 
 
-def _png(path: Path) -> None:
-    pdf = _printed(0, 'ООО "Тополь"', 0.5, size=7.0)
-    _save(path, degrade(rasterise(pdf, 200, [0])[0], Degradation(skew=0.5, blur=0.6), 1))
+def picture() -> bytes:
+    """A page as a small PNG."""
+    return encode(rasterise(load("bordered").pdf, 50, [0])[0], ".png")
 
 
-def _jpg(path: Path) -> None:
-    pdf = _printed(2, 'АО "Верба"', 0.25, size=8.0, is_landscape=True)
-    how = Degradation(shadow=0.3, stamp=True, noise=4)
-    _save(path, degrade(rasterise(pdf, 200, [0])[0], how, 2), cv2.IMWRITE_JPEG_QUALITY, 60)
+def _styles() -> dict[str, Print]:
+    sans, dejavu = TUNED[1], TUNED[0]
+    serif = MEASURED[2]
+    return {
+        "bordered": Print(find(sans[0]), find(sans[1]), is_landscape=True),
+        "light": Print(find(serif[0]), find(serif[1]), rules="light", is_landscape=True),
+        "borderless": Print(find(dejavu[0]), find(dejavu[1]), size=6.0, rules="none"),
+        "one_column_turned": Print(
+            find(sans[0]), find(sans[1]), combined=True, is_landscape=True, turned=90
+        ),
+    }
 
 
-def _save(path: Path, picture: Picture, *parameters: int) -> None:
-    done, data = cv2.imencode(path.suffix, cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), parameters)
-    assert done
-    path.write_bytes(data.tobytes())
-
-
-SCANS = [
-    Scan("Ручей - ОСВ за 2023 год, печать.pdf", _pdf, "done"),
-    Scan("Тополь - скан ОСВ.png", _png, "done"),
-    Scan("Верба - ОСВ с печатью.jpg", _jpg, "needs_check"),
-]
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for number, (name, style) in enumerate(_styles().items()):
+        printed = print_ledger(make(Random(700 + number), share=0.8, largest=10**10), style)
+        (FOLDER / f"{name}.pdf").write_bytes(printed.pdf)
+        rows = json.dumps(printed.pages, ensure_ascii=False, indent=None)
+        (FOLDER / f"{name}.json").write_text(rows.replace("]], [[", "]],\n[["))
+    (FOLDER / "bomb.pdf").write_bytes(flate_bomb(BOMB_MEBIBYTES))
 
 
 if __name__ == "__main__":
-    for scan in SCANS:
-        scan.write(FOLDER / scan.name)
+    main()

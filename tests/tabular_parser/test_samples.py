@@ -18,7 +18,7 @@ from armka.services.tabular_parser import NAME, VERSION
 from armka.services.tabular_parser.recognise import recognise
 from tests.books.recognised import source_of
 from tests.books.samples import FOLDER, SAMPLES, Sample
-from tests.pages.samples import SCANS
+from tests.pages.scans import SCANS
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 

@@ -43,7 +43,8 @@ class Mark:
 
 # A point may be a comma misread, but 60.01 is an account.
 _TAIL = re.compile(r"[(\-−–]?\d*,\d{2}\)?|[(\-−–]?\d{3,}\.\d{2}\)?")
-_STRICT = re.compile(r"-?\d{1,3}(?: \d{3})*,\d{2}|\(\d{1,3}(?: \d{3})*,\d{2}\)")
+_WHOLE = r"(?:0|[1-9]\d{0,2}(?: \d{3})*),\d{2}"
+_STRICT = re.compile(rf"-?{_WHOLE}|\({_WHOLE}\)")
 _CODE = re.compile(r"(\d{2,3}|[А-Я]{2})(\.[0-9А-Я]{1,3})*[.,]?")
 _AMISS = re.compile(r"(\(?-?) ?(\d[\d ]*?) ?[,.] ?(\d\d)(\)?)")
 _EDGE_HEIGHTS = 1.5

@@ -25,6 +25,8 @@ _DARK_MIN = 30
 _DIGIT_HEIGHT_MIN = 17
 _DOUBT = 0.5
 _INSET = 4
+_SPACE = 26  # pixels: a space between digits is narrower, a gap between columns wider
+_TORN = 0.3
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,18 @@ def reread(sheet: Sheet, clean: NDArray[np.uint8], tessdata: str) -> None:
     """Read the amounts of a table a second time; without another model, those in doubt."""
     for slot in amounts(sheet):
         slot.text = tidy(slot.text)
+    torn = [] if sheet.grid.bordered else [it for it in amounts(sheet) if _is_torn(it, clean)]
     language = engine.second(tessdata)
     is_other = language != engine.LANGUAGE
     chosen = [it for it in amounts(sheet) if _is_read_again(it, clean, all_of_them=is_other)]
     strip = _strip(chosen, clean)
-    if strip is None:
-        return
+    if strip is not None:
+        _read_strip(strip, tessdata, language)
+    for slot in torn:
+        slot.confidence = min(slot.confidence or 0.0, _TORN)
+
+
+def _read_strip(strip: _Strip, tessdata: str, language: str) -> None:
     second: dict[int, list[engine.Read]] = {}
     for read in engine.read(strip.picture, tessdata, language):
         middle = (read.letters[0].top + read.letters[0].bottom) / 2
@@ -84,12 +92,19 @@ def decide(slot: Slot, second: str, confidence: float) -> None:
 
 def _differ(slot: Slot, second: str, confidence: float) -> None:
     first, before = slot.text, slot.confidence or 0.0
-    if is_strict(second):  # the second model knows digits better, the first one signs and spaces
+    if is_strict(second) and (not is_strict(first) or _is_better(second, confidence, slot)):
         slot.text = second
         _propose(slot, first, before)
     else:
         _propose(slot, second, confidence)
     slot.confidence = round(min(before, confidence) * _DOUBT, 3)
+
+
+def _is_better(second: str, confidence: float, slot: Slot) -> bool:
+    """Of two amounts: the second model takes fewer digits for others, but both may lose one."""
+    if len(_digits(second)) == len(_digits(slot.text)):
+        return True
+    return confidence > (slot.confidence or 0.0)
 
 
 def _digits(text: str) -> str:
@@ -105,6 +120,20 @@ def _is_read_again(slot: Slot, clean: NDArray[np.uint8], *, all_of_them: bool) -
     if not slot.text:
         return _has_ink(slot, clean)
     return all_of_them or not is_strict(slot.text) or (slot.confidence or 0.0) < _SURE
+
+
+def _is_torn(slot: Slot, clean: NDArray[np.uint8]) -> bool:
+    """Whether something stands so near before an amount that it may be the amount's beginning, on
+    the other side of an edge that nobody drew.
+    """
+    cell = _inside(slot, clean)
+    inked = np.flatnonzero((cell < _DARK).any(axis=0)) if cell.size else np.zeros(0, int)
+    if not inked.size:
+        return False
+    left = max(round(slot.box.left) + _INSET, 0)
+    first, top = left + int(inked[0]), round(slot.box.top) + _INSET
+    before = clean[top : top + cell.shape[0], max(first - _SPACE, 0) : max(first - 2, 0)]
+    return first - _SPACE < left and bool((before < _DARK).sum() > _DARK_MIN)
 
 
 def _inside(slot: Slot, clean: NDArray[np.uint8]) -> NDArray[np.uint8]:

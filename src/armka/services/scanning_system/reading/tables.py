@@ -52,12 +52,17 @@ class Sheet:
         return [slot.text for slot in self.slots if slot.text]
 
     def amount_columns(self) -> set[int]:
-        """The columns that hold amounts and hardly anything else below their header."""
-        texts: dict[int, list[str]] = {}
+        """The columns that hold amounts and hardly anything else below their header; to the right
+        of the first one, those without words too: a column may have few amounts, or none legible.
+        """
+        texts: dict[int, list[str]] = {column: [] for column in range(self.columns)}
+        body = self.first_amount_row()
         for slot in self.slots:
-            if slot.span.columns == 1 and slot.text:
-                texts.setdefault(slot.span.column, []).append(slot.text)
-        return {column for column, found in texts.items() if _mostly_amounts(found)}
+            if slot.span.columns == 1 and slot.text and slot.span.row >= body:
+                texts[slot.span.column].append(slot.text)
+        sure = {column for column, found in texts.items() if _mostly_amounts(found)}
+        first = min(sure, default=self.columns)
+        return sure | {it for it, found in texts.items() if it > first and not _are_words(found)}
 
     def first_amount_row(self) -> int:
         """Where the body begins."""
@@ -110,6 +115,12 @@ def _mostly_amounts(texts: list[str]) -> bool:
     digits = sum(_digit_share(text) >= _NUMERIC_SHARE for text in texts)
     mostly_digits = amounts > 0 and digits >= len(texts) * _NUMERIC_SHARE
     return mostly_digits or amounts >= len(texts) / 2
+
+
+def _are_words(texts: list[str]) -> bool:
+    """Whether most of these are words: letters, several of them."""
+    words = sum(sum(it.isalpha() for it in text) > len(text) / 2 for text in texts)
+    return words > len(texts) / 2
 
 
 def _digit_share(text: str) -> float:

@@ -57,7 +57,7 @@ class Frame:
 
 def frame(page: pypdfium2.PdfPage, dpi: int, rotation: int) -> Frame:
     """The frame of a page that is shown as its /Rotate says and then turned by `rotation`."""
-    left, bottom, right, top = page.get_bbox()
+    left, bottom, right, top = page.get_cropbox()
     turn = (page.get_rotation() + rotation) % 360
     k = dpi / _POINTS
     wide, high = (right - left) * k, (top - bottom) * k

@@ -1,0 +1,60 @@
+"""Pages that are pictures, as scanners and cameras deliver them."""
+
+import numpy as np
+import pytest
+
+from armka.services.scanning_system.reading.scan import read
+from tests.pages import samples
+from tests.pages.degrading import Degradation, degrade, rasterise
+from tests.pages.scoring import score
+
+SCANNED = Degradation(skew=-0.8, blur=0.5, noise=4, shadow=0.15, jpeg=75)
+
+
+@pytest.mark.parametrize(
+    ("name", "dpi", "suffering", "least"),
+    [
+        ("bordered", 200, Degradation(stamp=True, skew=0.7, blur=0.4, noise=4, jpeg=75), 0.995),
+        ("borderless", 300, Degradation(turned=2, skew=-0.5, noise=4, jpeg=75), 0.98),
+        ("bordered", 200, Degradation(photo=0.03, blur=0.4, noise=4, jpeg=80, turned=3), 0.95),
+    ],
+    ids=["sealed", "upside-down", "photographed"],
+)
+def test_amounts_are_read_and_misses_are_marked(tessdata, name, dpi, suffering, least):
+    sample = samples.load(name)
+    last = len(sample.pages) - 1
+    picture = degrade(rasterise(sample.pdf, dpi, [last])[0], suffering, seed=3)
+
+    page = read(picture, dpi, 1, tessdata).page
+    result = score(page, sample.pages[last])
+
+    assert result.right >= result.cells * least, result.misses
+    assert result.silent == []
+    assert page.source == "ocr"
+    assert page.rotation == suffering.turned * 90 * 3 % 360
+
+
+def test_boxes_lead_back_to_the_page_as_it_came(tessdata):
+    sample = samples.load("bordered")
+    last = len(sample.pages) - 1
+    picture = degrade(rasterise(sample.pdf, 150, [last])[0], Degradation(skew=2.0, turned=1), 3)
+
+    page = read(picture, 150, 1, tessdata).page
+    back = np.linalg.inv(np.array(page.transform).reshape(3, 3))
+
+    dark = 0
+    for word in page.words:
+        left, top, right, bottom = word.box
+        x, y, z = back @ [(left + right) / 2, (top + bottom) / 2, 1]
+        around = picture[
+            max(round(y / z) - 8, 0) : round(y / z) + 8, max(round(x / z) - 8, 0) : round(x / z) + 8
+        ]
+        dark += around.size > 0 and around.min() < 128
+    assert dark >= len(page.words) * 0.95
+
+
+def test_a_blank_page_is_an_answer(tessdata):
+    page = read(np.full((1200, 900, 3), 255, np.uint8), 100, 1, tessdata)
+
+    assert (page.page.words, page.page.tables) == ([], [])
+    assert page.warnings
