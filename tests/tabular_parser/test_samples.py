@@ -18,6 +18,7 @@ from armka.services.tabular_parser import NAME, VERSION
 from armka.services.tabular_parser.recognise import recognise
 from tests.books.recognised import source_of
 from tests.books.samples import FOLDER, SAMPLES, Sample
+from tests.pages.scans import SCANS
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 
@@ -82,4 +83,4 @@ def test_the_readme_tells_of_every_file_and_of_no_other():
         if line.startswith("| `")
     }
     there = {path.name for path in FOLDER.iterdir()} - {"README.md"}
-    assert told == there == {sample.name for sample in SAMPLES}
+    assert told == there == {it.name for it in SAMPLES} | {it.name for it in SCANS}

@@ -30,6 +30,7 @@ from armka.stack.identity import AS_IS, Command
 from armka.stack.supervised import Supervised
 
 _USUAL_PORT = 8080
+_LISTENING = ('"subscribed"', '"scanning system listens"')
 _START_SECONDS = 30.0
 _RECOGNITION_SECONDS = 300.0
 _LOOK_SECONDS = 0.2
@@ -50,8 +51,8 @@ def demo(
         Path | None, typer.Option(help="Keep servers' data and logs in this folder.")
     ] = None,
 ) -> None:
-    """Start PostgreSQL, NATS, S3, a core and a service; upload documents; show what was read of
-    them.
+    """Start PostgreSQL, NATS, S3, a core, the services and a scanning system; upload documents;
+    show what was read of them.
     """
     documents, _ = found([samples or _samples()])
     try:
@@ -111,20 +112,22 @@ async def _show_all(folder: Path, documents: Sequence[Path], leave: bool) -> Non
 
 @contextlib.asynccontextmanager
 async def _running(folder: Path) -> AsyncIterator[tuple[str, "asyncio.Task[ServerFailed]"]]:
-    """The servers, a core and the tabular parser: the API's address, and who ended too early."""
+    """The servers, a core and what recognises: the API's address, and who ended too early."""
     console = Console(stderr=True)
     async with contextlib.AsyncExitStack() as stack:
         with _status(console, "Starting PostgreSQL, NATS and S3 …"):
             servers = await stack.enter_async_context(Stack(folder))
-        with _status(console, "Starting the core and the tabular parser …"):
-            env = _environment(servers.env())
+        with _status(console, "Starting the core, the services and the scanning system …"):
+            port, scanning_port = _free_port(_USUAL_PORT), _free_port(0)
+            env = _environment(servers.env() | _scanning(folder, scanning_port))
             await _run_once("migrate", ["migrate"], folder, env)
-            port = _free_port()
             started = [
                 await stack.enter_async_context(_process(name, arguments, folder, env))
                 for name, arguments in (
+                    ("scanning-system", ["scanning-system", "--port", str(scanning_port)]),
                     ("core", ["core", "--port", str(port)]),
                     ("tabular-parser", ["service", "tabular-parser"]),
+                    ("scan-gateway", ["service", "scan-gateway"]),
                 )
             ]
             url = f"http://127.0.0.1:{port}"
@@ -192,8 +195,17 @@ def _command(
     return Command(argv, cwd=folder, log=folder / f"{name}.log", env=env, grace_seconds=30)
 
 
-def _free_port() -> int:
-    for port in (_USUAL_PORT, 0):
+def _scanning(folder: Path, port: int) -> dict[str, str]:
+    """Where the scanning system is, and the token that the gateway shows it."""
+    return {
+        "SCANNING_URL": f"http://127.0.0.1:{port}",
+        "SCANNING_TOKEN": secrets.token_urlsafe(),
+        "SCANNING_DATA_DIR": str(folder / "scanning"),
+    }
+
+
+def _free_port(usual: int) -> int:
+    for port in (usual, 0):
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             return int(probe.getsockname()[1])
@@ -201,10 +213,10 @@ def _free_port() -> int:
 
 
 async def _ready(url: str, processes: Sequence[Supervised]) -> None:
-    """The API answers and every process hears its subject: no request would wait for a repeat."""
+    """The API answers and every process listens: no request would wait for a repeat."""
     async with asyncio.timeout(_START_SECONDS), api.client(url) as http:
         while not await _answers(http) or not all(
-            process.has_said('"subscribed"') for process in processes
+            any(map(process.has_said, _LISTENING)) for process in processes
         ):
             for process in processes:
                 if process.exit_status is not None:
