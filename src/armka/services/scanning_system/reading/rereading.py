@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from armka.services.scanning_system.answer import Alternative
 from armka.services.scanning_system.reading import engine
-from armka.services.scanning_system.reading.marks import is_strict, likely, tidy
+from armka.services.scanning_system.reading.marks import ends_amount, is_strict, likely, tidy
 from armka.services.scanning_system.reading.tables import Sheet, Slot
 
 _SURE = 0.9
@@ -42,7 +42,7 @@ def reread(sheet: Sheet, clean: NDArray[np.uint8], tessdata: str) -> None:
     """Read the amounts of a table a second time; without another model, those in doubt."""
     for slot in amounts(sheet):
         slot.text = tidy(slot.text)
-    torn = [] if sheet.grid.bordered else [it for it in amounts(sheet) if _is_torn(it, clean)]
+    torn = [] if sheet.grid.bordered else _torn(amounts(sheet), clean)
     language = engine.second(tessdata)
     is_other = language != engine.LANGUAGE
     chosen = [it for it in amounts(sheet) if _is_read_again(it, clean, all_of_them=is_other)]
@@ -120,6 +120,15 @@ def _is_read_again(slot: Slot, clean: NDArray[np.uint8], *, all_of_them: bool) -
     if not slot.text:
         return _has_ink(slot, clean)
     return all_of_them or not is_strict(slot.text) or (slot.confidence or 0.0) < _SURE
+
+
+def _torn(cells: list[Slot], clean: NDArray[np.uint8]) -> list[Slot]:
+    """The amounts that guessed edges may have torn; all, where an edge was missed: two amounts in
+    one cell.
+    """
+    if any(sum(ends_amount(mark.text) for mark in it.marks) > 1 for it in cells):
+        return cells
+    return [it for it in cells if _is_torn(it, clean)]
 
 
 def _is_torn(slot: Slot, clean: NDArray[np.uint8]) -> bool:
