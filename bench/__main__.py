@@ -21,6 +21,7 @@ def _contestants(jobs: int) -> list[Contestant]:
     """Slow ones get fewer jobs, so that each round takes seconds."""
     return [
         exchange.contestant(jobs),
+        exchange.on_stream(max(jobs // 4, 100)),
         ceiling.contestant(jobs),
         on_pgqueuer.no_ops(jobs),
         on_pgqueuer.exchange_shape(max(jobs // 10, 100)),

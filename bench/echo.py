@@ -40,9 +40,12 @@ _decoder = msgspec.json.Decoder(_Request)
 class Echo(asyncio.Protocol):
     """One connection to NATS."""
 
-    def __init__(self) -> None:
+    def __init__(self, requests: bytes, results: bytes) -> None:
+        self._requests, self._results = requests, results
         self._buffer = b""
         self._transport: asyncio.Transport | None = None
+        # A request that a stream takes carries the reply subject of its publisher's PubAck.
+        self._is_captured = requests != REQUESTS
         self.closed = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -50,7 +53,7 @@ class Echo(asyncio.Protocol):
         self._transport = writer = cast("asyncio.Transport", transport)
         writer.write(
             b'CONNECT {"verbose":false,"pedantic":false,"headers":true,"name":"echo"}\r\n'
-            b"SUB " + REQUESTS + b" echo 1\r\nSUB " + _ANSWERS + b" 2\r\nPING\r\n"
+            b"SUB " + self._requests + b" echo 1\r\nSUB " + _ANSWERS + b" 2\r\nPING\r\n"
         )
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the protocol's
@@ -80,7 +83,8 @@ class Echo(asyncio.Protocol):
             return []
         head = 3 + (kind == b"HMSG") + 1
         body = message[int(line[-2]) :] if kind == b"HMSG" else message
-        return list(_answers(_decoder.decode(body), line[3] if len(line) > head else None))
+        reply = line[3] if len(line) > head and not self._is_captured else None
+        return list(_answers(_decoder.decode(body), reply, self._results))
 
 
 def _body_bytes(line: list[bytes]) -> int:
@@ -88,33 +92,35 @@ def _body_bytes(line: list[bytes]) -> int:
     return int(line[-1]) + 2 if line[0] in (b"MSG", b"HMSG") else 0
 
 
-def _answers(request: _Request, reply: bytes | None) -> list[bytes]:
+def _answers(request: _Request, reply: bytes | None, results: bytes) -> list[bytes]:
     job, file = request.job_id.encode(), request.file_id.encode()
     done = _DONE % (job, file, file, job)
     if reply is not None:
         return [b"PUB %b %d\r\n%b\r\n" % (reply, len(done), done)]
     ident = b"%b:%d" % (job, request.attempt)
     return [
-        _publication(b"", b"ack:" + ident, _PROCESSING % (job, file)),
-        _publication(_ANSWERS + b" ", b"result:" + ident, done),
+        _publication(results, b"", b"ack:" + ident, _PROCESSING % (job, file)),
+        _publication(results, _ANSWERS + b" ", b"result:" + ident, done),
     ]
 
 
-def _publication(reply: bytes, msg_id: bytes, body: bytes) -> bytes:
+def _publication(results: bytes, reply: bytes, msg_id: bytes, body: bytes) -> bytes:
     header = _HEADER % msg_id
     sizes = b"%d %d" % (len(header), len(header) + len(body))
-    return b"HPUB %b %b%b\r\n%b%b\r\n" % (RESULTS, reply, sizes, header, body)
+    return b"HPUB %b %b%b\r\n%b%b\r\n" % (results, reply, sizes, header, body)
 
 
-async def main(url: str) -> None:
+async def main(url: str, requests: bytes, results: bytes) -> None:
     """Serve until the connection ends."""
     where = urlsplit(url)
     loop = asyncio.get_running_loop()
-    _, echo = await loop.create_connection(Echo, where.hostname or "", where.port or 0)
+    _, echo = await loop.create_connection(
+        lambda: Echo(requests, results), where.hostname or "", where.port or 0
+    )
     await echo.closed.wait()
 
 
 if __name__ == "__main__":
     import uvloop
 
-    uvloop.run(main(sys.argv[1]))
+    uvloop.run(main(sys.argv[1], *(it.encode() for it in sys.argv[2:4])))

@@ -8,6 +8,7 @@ from typing import Any
 import asyncpg
 import nats
 
+from armka.contract.subjects import DEFAULTS, Transport
 from armka.core.database.queries import load
 from bench.contest import Contestant, Driver, load_jobs
 from bench.echo import REQUESTS
@@ -23,6 +24,19 @@ _WARM_UP = 20
 async def _start(stage: Stage, _connection: Driver) -> list[Process]:
     echo = await stage.echo()
     return [await stage.core(), echo]
+
+
+async def _start_on_stream(stage: Stage, _connection: Driver) -> list[Process]:
+    echo = await stage.echo(DEFAULTS[Transport.JETSTREAM])
+    return [await stage.core(NATS_TRANSPORT="jetstream", NATS_MANAGE_STREAM="true"), echo]
+
+
+def on_stream(jobs: int) -> Contestant:
+    """The same through a stream, which syncs every message to the disk."""
+    return Contestant(
+        "arm-ka on jetstream", _start_on_stream, load_jobs, SQL.under_way, SQL.done, jobs,
+        "the same through a stream: each message confirmed, kept, acknowledged after its commit",
+    )  # fmt: skip
 
 
 def contestant(jobs: int) -> Contestant:

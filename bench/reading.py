@@ -113,7 +113,9 @@ async def measure(folder: Path, rounds: int) -> Readings:
             path = files[contest.name]
             source = source_of(path)
             bare = _seconds(lambda: contest.bare(path))  # noqa: B023 - called at once
+            gc.disable()  # as the handler does for the whole way
             cells = _seconds(lambda: list(grids(source)))  # noqa: B023
+            gc.enable()
             whole = _seconds(lambda: recognise(source))  # noqa: B023
             contests[contest.name].append(Reading(bare, cells, whole))
             print(f"round {number + 1}  {contest.name:<24}{whole / bare:>8.2f}", flush=True)  # noqa: T201
@@ -122,12 +124,10 @@ async def measure(folder: Path, rounds: int) -> Readings:
 
 
 def _seconds(action: Callable[[], object]) -> float:
-    gc.disable()  # as the handler does
     started = time.process_time()
     result = action()
     seconds = time.process_time() - started
     del result
-    gc.enable()
     gc.collect()
     return seconds
 

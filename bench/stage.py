@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import asyncpg
 
+from armka.contract.subjects import DEFAULTS, Subjects, Transport
 from armka.core.database.migrations import migrate
 from armka.core.database.queries import load
 from armka.stack import NatsServer, PostgresServer
@@ -129,9 +130,10 @@ class Stage:
         self._processes.append(started)
         return started
 
-    async def echo(self) -> Process:
+    async def echo(self, subjects: Subjects = DEFAULTS[Transport.CORE]) -> Process:
         """The service of the round, subscribed."""
-        process = await self.start("echo", "bench.echo", self.nats.url)
+        words = (subjects.tabular_request, subjects.result)
+        process = await self.start("echo", "bench.echo", self.nats.url, *words)
         await process.says("ready")
         return process
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from armka.contract.subjects import Transport
 from chaos import processes
 from chaos.report import Report
 from chaos.soak import Soak, run
@@ -23,9 +24,9 @@ def samples() -> dict[str, Path]:
     return found
 
 
-async def soak(settings: Soak, folder: Path) -> Report:
+async def soak(settings: Soak, folder: Path, transport: Transport = Transport.CORE) -> Report:
     """Start everything in `folder`, run, end everything."""
-    async with processes.running(folder) as cast:
+    async with processes.running(folder, transport) as cast:
         return await run(settings, cast)
 
 
@@ -46,7 +47,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="armka-soak-") as temporary:
         folder = arguments.data or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        report = asyncio.run(soak(settings, folder))
+        report = asyncio.run(soak(settings, folder, arguments.transport))
     if arguments.report is not None:
         arguments.report.write_text(report.json())
     print(report.text())
@@ -60,6 +61,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--files", type=int, default=2400, help="documents to send in the storm")
     parser.add_argument("--faults", type=int, default=63, help="faults; 21 are one of each kind")
     parser.add_argument("--longest", type=float, default=20.0, help="longest fault, seconds")
+    parser.add_argument(
+        "--transport",
+        type=Transport,
+        choices=list(Transport),
+        default=Transport.CORE,
+        help="how messages travel (default: core)",
+    )
     parser.add_argument("--report", type=Path, help="write the report there, as JSON")
     parser.add_argument("--data", type=Path, help="keep the servers' data and all logs there")
     return parser.parse_args()

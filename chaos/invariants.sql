@@ -28,6 +28,8 @@ where case
             ('queued', 'published'), ('queued', 'done'), ('queued', 'needs_check'), ('queued', 'error'),
             ('published', 'processing'), ('published', 'done'), ('published', 'needs_check'), ('published', 'error'),
             ('published', 'timeout'), ('published', 'dlq'),
+            -- Published again, because the stream no longer had it.
+            ('published', 'published'),
             ('processing', 'done'), ('processing', 'needs_check'), ('processing', 'error'), ('processing', 'timeout')
         )
 end

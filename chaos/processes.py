@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import httpx
 
+from armka.contract.subjects import Transport
 from armka.stack import Server, Stack
 from armka.stack.guard import children_of
 from armka.stack.identity import AS_IS, Command
@@ -30,6 +31,26 @@ SETTINGS = {
     "OUTBOX_POLL_SECONDS": "2",
     "MAPPING_POLL_SECONDS": "2",
     "SERVICE_REPEAT_SECONDS": "2",
+}
+
+
+# How processes are told which transport they use.
+TRANSPORTS: Mapping[Transport, Mapping[str, str]] = {
+    Transport.CORE: {"NATS_TRANSPORT": "core"},
+    Transport.JETSTREAM: {
+        "NATS_TRANSPORT": "jetstream",
+        "NATS_MANAGE_STREAM": "true",
+        "NATS_ACK_WAIT_SECONDS": "5",
+    },
+}
+
+
+# Where nothing reads or writes objects.
+NO_STORE = {
+    "S3_ENDPOINT_URL": "http://127.0.0.1:9",
+    "S3_BUCKET": "arm-ka",
+    "S3_ACCESS_KEY_ID": "nobody",
+    "S3_SECRET_ACCESS_KEY": "nobody",
 }
 
 
@@ -156,11 +177,11 @@ class ArmkaVictim(Victim):
 class Cast:
     """All of them: three servers, two cores, two services."""
 
-    def __init__(self, folder: Path, stack: Stack) -> None:
+    def __init__(self, folder: Path, stack: Stack, transport: Transport) -> None:
         self.stack = stack
         self.folder = folder
-        env = _environment(stack.env())
-        self.ports = {name: _free_port() for name in ("core-1", "core-2")}
+        env = environment({**stack.env(), **TRANSPORTS[transport]})
+        self.ports = {name: free_port() for name in ("core-1", "core-2")}
         cores = [
             ArmkaVictim(name, ["core", "--port", str(port)], env, folder / f"{name}.log")
             for name, port in self.ports.items()
@@ -197,10 +218,10 @@ class Cast:
 
 
 @contextlib.asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[Cast]:
+async def running(folder: Path, transport: Transport) -> AsyncIterator[Cast]:
     """All of them, for the time of the block."""
     async with Stack(folder / "servers") as stack:
-        cast = Cast(folder, stack)
+        cast = Cast(folder, stack, transport)
         try:
             await cast.begin()
             yield cast
@@ -233,7 +254,8 @@ async def _serves(http: httpx.AsyncClient, url: str) -> bool:
     return False
 
 
-def _environment(servers: Mapping[str, str]) -> dict[str, str]:
+def environment(servers: Mapping[str, str]) -> dict[str, str]:
+    """What the processes under test see."""
     inherited = {
         name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
     }
@@ -241,7 +263,8 @@ def _environment(servers: Mapping[str, str]) -> dict[str, str]:
     return inherited | dict(servers) | SETTINGS | {"PYTHONPATH": paths}
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -40,6 +40,8 @@ class Report:
     notes: dict[str, int] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
+    # Of what every sample ends as, with its lines: the same for every run that kept all promises.
+    end_state: str = ""
 
     def take(self, reckoning: Reckoning) -> None:
         """Add the classes and what was found in the bucket."""
@@ -67,6 +69,7 @@ class Report:
             "",
             *(_spread(name, spread) for name, spread in self.spreads.items()),
             "",
+            f"end state    {self.end_state}",
             f"violations   {len(self.violations)}",
             *(f"  {violation}" for violation in self.violations[:_SHOWN]),
             *(f"remark       {remark}" for remark in self.remarks[:_SHOWN]),

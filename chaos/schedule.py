@@ -1,6 +1,6 @@
 """Which process is harmed when, how and for how long: decided by a seed alone, pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
@@ -34,12 +34,18 @@ class Fault:
         return f"#{self.number} at {self.at:.1f} s: {self.harm} {self.victim}{how_long}"
 
 
-def plan(seed: int, storm_seconds: float, count: int, longest_seconds: float) -> list[Fault]:
+def plan(
+    seed: int,
+    storm_seconds: float,
+    count: int,
+    longest_seconds: float,
+    victims: Sequence[str] = VICTIMS,
+) -> list[Fault]:
     """`count` faults, spread over the storm. Every victim suffers every harm before any pair comes
     again.
     """
     random = Random(seed)
-    pairs = _pairs(random)
+    pairs = _pairs(random, victims)
     step = storm_seconds * (_LAST - _FIRST) / count
     return [
         Fault(
@@ -52,8 +58,8 @@ def plan(seed: int, storm_seconds: float, count: int, longest_seconds: float) ->
     ]
 
 
-def _pairs(random: Random) -> Iterator[tuple[str, Harm]]:
-    every = [(victim, harm) for victim in VICTIMS for harm in Harm]
+def _pairs(random: Random, victims: Sequence[str]) -> Iterator[tuple[str, Harm]]:
+    every = [(victim, harm) for victim in victims for harm in Harm]
     while True:
         random.shuffle(every)
         yield from every

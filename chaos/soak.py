@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import hashlib
 import importlib.metadata
 import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,7 @@ async def run(soak: Soak, cast: Cast) -> Report:
     try:
         async with course.timed("quiet run"):
             expected, calm = await _quiet(course)
+            course.report.end_state = _digest(expected)
         async with _beside(driver.clerk(expected)), _beside(_watch(course)):
             async with course.timed("storm"):
                 await _storm(course, sent, faults)
@@ -137,6 +139,12 @@ async def _quiet(course: Course) -> tuple[dict[str, Expected], list[Sending]]:
         for row in files
     }
     return expected, calm
+
+
+def _digest(expected: dict[str, Expected]) -> str:
+    """What every document must end as: equal on every transport."""
+    ends = json.dumps([(name, asdict(end)) for name, end in sorted(expected.items())])
+    return hashlib.sha256(ends.encode()).hexdigest()[:16]
 
 
 # The storm

@@ -47,11 +47,11 @@ async def test_the_demo_recognises_the_samples_and_leaves_nothing_behind(tmp_pat
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "200"}
     ran = await armka("demo", "--exit", "--data", tmp_path / "demo", env=env)
     assert ran.code == 0, ran.err
-    assert ran.out.count("DONE") == 6
-    assert ran.out.count("NEEDS_CHECK") == 2
-    for code in ("INVALID_DOCUMENT", "NOT_IMPLEMENTED", "INVALID_FORMAT", "UNREADABLE"):
+    assert ran.out.count("DONE") == 11
+    assert ran.out.count("NEEDS_CHECK") == 3
+    for code in ("INVALID_DOCUMENT", "INVALID_FORMAT", "UNREADABLE"):
         assert code in ran.out
-    assert "12 came to an end, 0 refused" in ran.out
+    assert "18 came to an end, 0 refused" in ran.out
     assert not _processes_of(tmp_path)
 
 

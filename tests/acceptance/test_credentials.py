@@ -127,7 +127,7 @@ async def test_documents_pass_while_credentials_come_end_and_follow(bank: Bank) 
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         bank.service() as service_log,
-        httpx.AsyncClient(base_url=core.url, headers=headers, trust_env=False) as http,
+        httpx.AsyncClient(base_url=core.url, headers=headers, trust_env=False, timeout=30) as http,
     ):
         await _waits_for_credentials(http)
         first = await _upload(http, "ОСВ Ромашка*.xls")

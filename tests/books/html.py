@@ -89,7 +89,7 @@ def shown(value: CellValue, look: Look) -> str:
     """As a page shows it: 1 234,56, a code under its format."""
     if isinstance(value, str):
         return value
-    if "." in look.number_format:
+    if ".00" in look.number_format:
         sign = "-" if value < 0 else ""
         return f"{sign}{abs(value):,.2f}".replace(",", "\u00a0").replace(".", ",")
     zeros, _, tail = look.number_format.partition('"')

@@ -134,7 +134,10 @@ OFF_BALANCE = [
     ("007", "Списанная задолженность неплатежеспособных дебиторов"),
     ("МЦ.04", "Инвентарь и хозяйственные принадлежности в эксплуатации"),
 ]
-_ALWAYS = ("51", "80")  # what balances the rest
+_ALWAYS = ("76", "84")  # what balances the rest: their balances may stand on either side
+_PASSIVE = ("02", "05", "66", "67", "70", "80")
+_EITHER = ("60", "62", "68", "69", "71", "76", "84")
+_CLOSED = ("26", "90", "91", "99")  # empty at the end of a period
 
 Six = tuple[int, int, int, int, int, int]
 
@@ -180,9 +183,12 @@ def make(
     balances on both sides shows both, as 1С does on demand.
     """
     chart = [row for row in CHART if row[0] in _ALWAYS or random.random() < share]
-    leaves = {code: _movements(random, largest, step) for code in _leaf_codes(chart, subaccounts)}
-    _balance(leaves, _leaf(leaves, "80"), 0)
-    _balance(leaves, _leaf(leaves, "51"), 2)
+    leaves = {
+        code: _plausible(code, _movements(random, largest, step))
+        for code in _leaf_codes(chart, subaccounts)
+    }
+    _balance(leaves, _leaf(leaves, "84"), 0)
+    _balance(leaves, _leaf(leaves, "76"), 2)
     accounts = [
         _account(code, name, parent, leaves, expanded=expanded)
         for code, name, parent in _codes(chart, subaccounts)
@@ -243,6 +249,21 @@ def _movements(random: Random, largest: int, step: int) -> list[int]:
         amount() if random.random() < 0.8 else 0,
         amount() if random.random() < 0.8 else 0,
     ]
+
+
+def _plausible(code: str, movements: list[int]) -> list[int]:
+    """The movements as such an account has them: balances on its own side, nothing left where it is
+    closed.
+    """
+    head = code.partition(".")[0]
+    opening, debit, credit = max(movements[:2]), movements[2], movements[3]
+    if head in _CLOSED:
+        return [0, 0, debit, debit]
+    if head in _EITHER:
+        return movements
+    if head in _PASSIVE:
+        return [0, opening, min(debit, opening + credit), credit]
+    return [opening, 0, debit, min(credit, opening + debit)]
 
 
 def _balance(leaves: dict[str, list[int]], code: str, first: int) -> None:

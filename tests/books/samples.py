@@ -15,6 +15,8 @@ from random import Random
 from tests.books import compound, xls, xlsb, xlsx
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import Ledger, make
+from tests.books.report_sheets import Dress
+from tests.books.reports import FAMILIES
 from tests.books.sheets import Sheet
 
 FOLDER = Path(__file__).parents[2] / "samples"
@@ -98,7 +100,7 @@ def _texts(path: Path) -> None:
     ledger = _ledger(
         14,
         "ИП Незнамов Арсений Аристархович",
-        "770000000020",
+        "770000000082",
         "за 9 месяцев 2024 г.",
         dates,
         subaccounts=False,
@@ -182,14 +184,56 @@ def _card(path: Path) -> None:
     xlsx.write(path, [sheet])
 
 
+def _chess(path: Path) -> None:
+    """A report that has no title, so that only its table says what it is."""
+    codes = ["41", "50", "51", "60", "62", "90"]
+    sheet = Sheet()
+    sheet.put(0, 0, "ООО «Берег»")
+    for index, code in enumerate(codes):
+        sheet.put(2, 1 + index, code)
+        sheet.put(3 + index, 0, code)
+        sheet.put(3 + index, 1 + (index + 2) % 6, 1000.5 * (index + 1))
+    xlsx.write(path, [sheet])
+
+
+def _report(family: str, seed: int, **dress: object) -> Sheet:
+    """One of the families, dressed."""
+    return FAMILIES[family](Random(seed)).sheet(Dress(**dress))  # type: ignore[arg-type]
+
+
 def _one_account(path: Path) -> None:
-    """A layout that is known and not read yet."""
-    ledger = _year(20, "ООО «Берег»", share=0.2)
+    """Subconto of two levels under subaccounts."""
     xlsx.write(
-        path,
-        [lay_out(ledger, Layout(title="Оборотно-сальдовая ведомость по счету 60"))],
-        like_1c=True,
+        path, [_report("subconto, two levels", 66, organisation="ООО «Берег»")], like_1c=True
     )
+
+
+def _turnovers(path: Path) -> None:
+    """Обороты счета, with columns of correspondent accounts."""
+    xls.write(path, [_report("обороты счета", 54, organisation="АО «Луговое»", first_column=1)])
+
+
+def _analysis(path: Path) -> None:
+    """Анализ счета, its outline lost."""
+    sheet = _report(
+        "анализ счета", 65, organisation="ООО «Два берега»", outline=False, indent=False
+    )
+    xlsb.write(path, [sheet])
+
+
+def _indicators(path: Path) -> None:
+    """БУ, НУ, ПР and ВР."""
+    xlsx.write(path, [_report("БУ, НУ, ПР, ВР", 34, organisation="АО «Северный ветер»")])
+
+
+def _budget(path: Path) -> None:
+    """A budget institution: КФО, budget chart, КБК."""
+    xls.write(path, [_report("БГУ", 35, organisation="ГБУ «Школа у моря»", decorative=(1,))])
+
+
+def _four_digits(path: Path) -> None:
+    """Another chart of accounts."""
+    xlsx.write(path, [_report("four digits", 36, organisation="ТОО «Степной ключ»")])
 
 
 def _protected(path: Path) -> None:
@@ -222,11 +266,17 @@ SAMPLES = [
     Sample("осв_липовый_мёд_3кв2024_тыс_руб.xlsb", _thousands, "done", (26,)),
     Sample("ИП Незнамов, 9 месяцев 2024, только счета.xlsx", _texts, "done", (26,)),
     Sample("Тихая гавань ОСВ июль 2024 - июль 2025.xlsb", _pages, "done", (69,)),
-    Sample("Берег, два квартала на двух листах.xlsx", _two_sheets, "done", (43, 30)),
+    Sample("Берег, два квартала на двух листах.xlsx", _two_sheets, "done", (40, 28)),
     Sample("Два берега - ОСВ не сходится.xlsx", _unbalanced, "needs_check", (69,)),
     Sample("Луговое - нечитаемая сумма.xls", _unreadable_cell, "needs_check", (69,)),
     Sample("Карточка счета 51.xlsx", _card, "INVALID_DOCUMENT"),
-    Sample("ОСВ по счету 60.xlsx", _one_account, "NOT_IMPLEMENTED"),
+    Sample("ОСВ по счету с договорами.xlsx", _one_account, "done", (35,)),
+    Sample("Обороты счета за 1 квартал 2023.xls", _turnovers, "done", (12,)),
+    Sample("Анализ счета, иерархия потеряна.xlsb", _analysis, "done", (10,)),
+    Sample("ОСВ Северный ветер - БУ, НУ, ПР.xlsx", _indicators, "done", (21,)),
+    Sample("ОСВ школы - КФО и КБК.xls", _budget, "done", (21,)),
+    Sample("Степной ключ, счета из четырех цифр.xlsx", _four_digits, "needs_check", (3,)),
+    Sample("Шахматка без заголовка.xlsx", _chess, "INVALID_DOCUMENT"),
     Sample("ОСВ под паролем.xls", _protected, "INVALID_FORMAT"),
     Sample("Повреждённый файл.xlsx", _broken, "UNREADABLE"),
 ]

@@ -37,6 +37,14 @@ class Sheet:
         if (row, column) != (last_row, last_column):
             self.merges.append((row, column, last_row, last_column))
 
+    def at(self, address: str) -> CellValue:
+        """The value of a cell by its address: B12."""
+        letters = address.rstrip("0123456789")
+        column = 0
+        for letter in letters:
+            column = 26 * column + ord(letter) - 64
+        return self.cells[int(address[len(letters) :]) - 1, column - 1][0]
+
     def rows(self) -> dict[int, list[tuple[int, CellValue, Look]]]:
         """Row by row, each with its cells in order."""
         rows: dict[int, list[tuple[int, CellValue, Look]]] = {}

@@ -29,10 +29,16 @@ class Wire:
         self.is_heard = True
         self.holds_settling = False
         self.sent: list[Outgoing] = []
-        self.settled: list[tuple[Incoming, Outcome]] = []
+        self.settled: list[tuple[Incoming, Outcome | None]] = []
         self.held = asyncio.Event()
         self.released = asyncio.Event()
         self._waiting: deque[Incoming] = deque()
+
+    redelivers = False
+
+    async def kept_seconds(self) -> float | None:
+        """See `Publisher.kept_seconds`."""
+        return None
 
     async def publish(self, burst: list[Outgoing]) -> Published:
         """See `Publisher.publish`."""
@@ -62,7 +68,10 @@ class Wire:
         """See `Receiver.has_waiting`."""
         return bool(self._waiting)
 
-    async def settle(self, batch: list[tuple[Incoming, Outcome]]) -> None:
+    async def put_back(self, incoming: Incoming, seconds: float) -> None:
+        """See `Receiver.put_back`."""
+
+    async def settle(self, batch: list[tuple[Incoming, Outcome | None]]) -> None:
         """See `Receiver.settle`."""
         if self.holds_settling:
             self.held.set()

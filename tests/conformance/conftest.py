@@ -10,6 +10,8 @@ import pytest
 
 from armka.conformance.scenario import Scenario
 from armka.conformance.target import Power
+from armka.conformance.transports import MANNERS
+from armka.contract.subjects import Transport
 from armka.stack import NatsServer, ObjectServer, PostgresServer
 from tests.conformance.mutants.mutant import Mutant
 from tests.conformance.stage import QUICK, Stage
@@ -18,9 +20,22 @@ from tests.servers import administer, apart
 Settings = Mapping[str, float | str]
 
 
-def settings_for(scenario: Scenario) -> Settings:
+# How a core is told which transport it uses.
+TRANSPORTS: Mapping[Transport, Settings] = {
+    Transport.CORE: {},
+    Transport.JETSTREAM: {"NATS_TRANSPORT": "jetstream", "NATS_MANAGE_STREAM": "true"},
+}
+
+
+def settings_for(scenario: Scenario, transport: Transport) -> Settings:
     """The suite's settings with what the scenario asks for."""
-    return {**QUICK, **{demand.setting: demand.value for demand in scenario.demands}}
+    demanded = {demand.setting: demand.value for demand in scenario.demands}
+    return {**QUICK, **TRANSPORTS[transport], **demanded}
+
+
+def transports_of(scenario: Scenario) -> list[Transport]:
+    """On which transports it makes sense."""
+    return [it for it in Transport if scenario.traits <= MANNERS[it].traits]
 
 
 async def new_database(postgres: PostgresServer, template: str) -> str:

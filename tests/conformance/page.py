@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from armka.conformance.catalogue import SCENARIOS
 from armka.conformance.scenario import Scenario
+from armka.conformance.transports import MANNERS, Trait
 from tests.conformance.mutants.mutant import Mutant
 from tests.conformance.mutants.register import EXEMPT, MUTANTS, ROOMS
 from tests.conformance.specification import CHANGES, Told
@@ -15,8 +16,10 @@ HEAD = """\
 
 What the exchange promises ([requirements](../requirements.md)), as checks that see only the tables,
 the subjects and S3. They live in `src/armka/conformance` and run against any core;
-`tests/conformance` runs them against ours, on real servers. Change this page in the code, then run
-`make reference`.
+`tests/conformance` runs them against ours, on real servers and on both transports, and
+`armka conform core --database … --nats … --s3 …` against the one that you name: `--setting
+NAME=VALUE` tells how it is set, `--transport`, `--api` and `--superuser` the rest, and what does
+not apply is told with its reason. Change this page in the code, then run `make reference`.
 
 A check that nothing can fail is no check. So each is pointed at a **mutant**: the same core with
 one deliberate fault. `make test` runs every mutant against the scenarios that must catch it,
@@ -28,7 +31,23 @@ TOLD = "| Scenario of the specification | Proven by |\n|---|---|"
 
 
 def main() -> None:
-    print("\n\n".join([HEAD, *_scenarios(), *_mutants(), *_specification()]))  # noqa: T201
+    print("\n\n".join([HEAD, *_transports(), *_scenarios(), *_mutants(), *_specification()]))  # noqa: T201
+
+
+def _transports() -> Iterator[str]:
+    yield "## What the transports do differently"
+    yield "Every scenario runs on both, but for those that need one of these."
+    rows = [
+        _cells(trait, *("yes" if trait in manner.traits else "no" for manner in MANNERS.values()))
+        for trait in Trait
+    ]
+    head = _cells("It does", *(f"`{transport}`" for transport in MANNERS))
+    unwritable = [f"`{status}`, kept as {reasons}" if reasons else f"`{status}`"
+        for status, reasons in (
+            (manner.unwritable[0], ", ".join(manner.unwritable[1])) for manner in MANNERS.values()
+        )]  # fmt: skip
+    rows.append(_cells("a job whose result can never be written is", *unwritable))
+    yield "\n".join([head, "|" + "---|" * (1 + len(MANNERS)), *rows])
 
 
 def _scenarios() -> Iterator[str]:
@@ -47,6 +66,7 @@ def _row(scenario: Scenario) -> str:
 def _needs(scenario: Scenario) -> str:
     needs = [f"`{demand}`" for demand in scenario.demands]
     needs += sorted(power.value for power in scenario.powers)
+    needs += [f"a transport that does {trait}" for trait in sorted(scenario.traits)]
     return "; ".join(needs) or "–"
 
 

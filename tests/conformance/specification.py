@@ -1,12 +1,11 @@
 """The scenarios that the specification tells, and what proves those that no scenario of the kit
-does: they are about a service, or about the second transport.
+does: they are about a service.
 """
 
 from dataclasses import dataclass
 
 SERVICE = "tests/acceptance/test_service_scenarios.py"
 EXAMPLES = "tests/contract/test_examples.py"
-JETSTREAM = "belongs to the transport `jetstream`"
 
 
 @dataclass(frozen=True)
@@ -23,9 +22,9 @@ RECOGNITION_JOB_EXCHANGE = (
     Told("Успешный результат"),
     Told("Повторная доставка"),
     Told("Ошибка сервиса"),
-    Told("Отравленное сообщение", (JETSTREAM,)),
+    Told("Отравленное сообщение"),
     Told("Сервис не ответил"),
-    Told("Dev-окружение compose", (JETSTREAM,)),
+    Told("Dev-окружение compose"),
     Told("NATS выключен"),
 )
 QUALITY_METRICS = (

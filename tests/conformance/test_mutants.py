@@ -11,7 +11,7 @@ from armka.conformance.catalogue import BY_ID, SCENARIOS
 from armka.conformance.runner import Outcome, Verdict, judge
 from armka.conformance.scenario import Scenario
 from armka.conformance.target import Power
-from tests.conformance.conftest import MakeStage, settings_for
+from tests.conformance.conftest import MakeStage, Settings, settings_for, transports_of
 from tests.conformance.mutants.mutant import Mutant
 from tests.conformance.mutants.register import EXEMPT, MUTANTS
 from tests.conformance.stage import Stage
@@ -32,12 +32,17 @@ async def test_a_mutant_is_caught(mutant: Mutant, make_stage: MakeStage) -> None
 
 def by_core(scenario: Scenario) -> str:
     """What may share a core."""
-    return scenario.id if scenario.is_disturbing else str(sorted(settings_for(scenario).items()))
+    return scenario.id if scenario.is_disturbing else str(sorted(_settings(scenario).items()))
+
+
+def _settings(scenario: Scenario) -> Settings:
+    """On the first transport that the scenario makes sense on."""
+    return settings_for(scenario, transports_of(scenario)[0])
 
 
 async def stage_of(mutant: Mutant, scenario: Scenario, make_stage: MakeStage) -> Stage:
     """A core with the fault, and the settings that the scenario asks for."""
-    return await make_stage(settings_for(scenario), scenario.powers, mutant)
+    return await make_stage(_settings(scenario), scenario.powers, mutant)
 
 
 async def _judge(mutant: Mutant, group: list[Scenario], make_stage: MakeStage) -> list[Verdict]:

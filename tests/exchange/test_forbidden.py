@@ -40,7 +40,7 @@ async def test_jobs_of_a_forbidden_subject_wait_and_hold_up_nobody(world: World)
         await world.status(sheet, "published")
     late = await world.job(await world.file(file_type="PDF"), pipeline="image")
 
-    async with httpx.AsyncClient(base_url=core.url, trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=core.url, trust_env=False, timeout=30) as http:
         for image in (*images, late):
             shown = (await http.get(f"/api/v1/jobs/{image}")).json()
             assert shown["status"] == "queued"

@@ -329,7 +329,10 @@ class Exchange(RuleBasedStateMachine):
             await self._end(cycle)
         expected = Counter((letter.body, self.model.receive(letter)) for letter in batch)
         if end == "told":
-            told = ((incoming.body, outcome.outcome.value) for incoming, outcome in wire.settled)
+            told = (
+                (incoming.body, outcome.outcome.value if outcome else None)
+                for incoming, outcome in wire.settled
+            )
             assert Counter(told) == expected
 
     async def _die_before_the_commit(self, wire: Wire) -> bool:

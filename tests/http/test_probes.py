@@ -40,7 +40,8 @@ async def test_a_whole_core_is_ready_and_says_of_what(world: World) -> None:
 
     await until(is_not_ready)
     checks = (await _get(core, "/readyz?verbose")).json()["checks"]
-    assert (checks["nats"], checks["database"]) == ("not connected", "ok")
+    assert checks["nats"].startswith("not connected: ")
+    assert checks["database"] == "ok"
     assert (await _get(core, "/livez")).json() == {"status": "ok"}
 
 

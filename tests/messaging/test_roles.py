@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -12,13 +13,14 @@ import nats
 import pytest
 from nats.js.api import ConsumerConfig, StreamConfig
 
-from armka.contract.subjects import DEFAULTS
+from armka.contract.subjects import CORE_RESULTS, DEFAULTS
 from armka.contract.vocabulary import Pipeline
 from armka.messaging.connection import Connection, confirm, connected
 from armka.messaging.messages import Outgoing
 from armka.messaging.plain import PlainPublisher, PlainReceiver
 from armka.messaging.setup.folder import write
 from armka.messaging.setup.roles import SERVICES, roles
+from armka.messaging.transport import Inbound, ends
 from armka.stack import NatsServer
 from tests.messaging.wire import settings
 from tests.world import until
@@ -37,6 +39,8 @@ SUBJECTS = (
     "files.other",
     "recognition.other",
 )
+
+ADVISORY = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.RECOGNITION.arm-core-results"
 
 # Everything that somebody might try to publish to, and the patterns to listen to.
 PUBLISHED = (
@@ -61,7 +65,8 @@ HEARD = (
     *((subject, queue) for subject in SUBJECTS for queue in CONSUMERS),
     *((f"_INBOX.{role}.>", "") for role in ROLES),
     *((pattern, "") for pattern in (">", "files.>", "recognition.>", "_INBOX.>", "$JS.>")),
-    ("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.RECOGNITION.arm-core-results", ""),
+    (ADVISORY, ""),
+    (ADVISORY, "arm-core-results"),
     ("$SYS.>", ""),
 )
 
@@ -94,8 +99,7 @@ def may_subscribe(role: str, subject: str, queue: str) -> bool:
     if role == "operator":
         return queue in {"", *CONSUMERS} and subject in set(SUBJECTS[:4]) | set(RESULTS)
     if role == "core":
-        is_advisory = subject.startswith("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES")
-        return is_advisory or (subject in RESULTS and queue == "arm-core-results")
+        return subject in {*RESULTS, ADVISORY} and queue == "arm-core-results"
     return subject in REQUESTS[role] and queue == role
 
 
@@ -203,6 +207,50 @@ async def test_requests_reach_their_service_and_no_other(server: NatsServer, fol
         with pytest.raises(nats.errors.TimeoutError):
             await js.add_consumer("RECOGNITION", greedy, timeout=0.5)
     assert message.data == b"request"
+
+
+async def test_the_exchange_over_a_stream_asks_for_no_more(
+    server: NatsServer, tmp_path: Path, folder: Path
+) -> None:
+    """The product's own two ends as core and as service: the core makes the stream, each its
+    consumer; a request and a result pass, and the server refused nothing.
+    """
+    managed = folder.parent / "managed"
+    if not managed.exists():
+        managed.mkdir()
+        shutil.copytree(folder / "keys", managed / "keys")
+        write(managed, roles(list(DEFAULTS.values()), manage_stream=True), days=1)
+    given = {"NATS_TRANSPORT": "jetstream", "NATS_MANAGE_STREAM": True}
+    names = ("core", "tabular-parser")
+    both = [settings(server.url, **given, **pair(managed, name)) for name in names]
+    subjects = both[0].subjects
+    hears = (
+        Inbound(subjects.result, CORE_RESULTS, tries=5),
+        Inbound(subjects.tabular_request, names[1]),
+    )
+    async with contextlib.AsyncExitStack() as stack, asyncio.timeout(60):
+        connections, made = [], []
+        for name, own, inbound in zip(names, both, hears, strict=True):
+            connection = await stack.enter_async_context(connected(own, name="test", role=name))
+            made.append(await stack.enter_async_context(ends(connection, own, inbound)))
+            await connection.wait_live()
+            connections.append(connection)
+        core, service = made
+        for sender, receiver, subject in (
+            (core, service, subjects.tabular_request),
+            (service, core, subjects.result),
+        ):
+            message = Outgoing(subject, b"{}", {"Nats-Msg-Id": subject})
+            published = await sender.publisher.publish([message])
+            assert not published.held_back
+            (incoming,) = await receiver.receiver.take(1)
+            await receiver.receiver.settle([(incoming, None)])
+        assert core.stream is not None
+        assert await core.stream.differences() == []
+        assert (await core.stream.message(1)).subject == subjects.tabular_request
+        for connection in connections:
+            await confirm(connection.client)
+            assert connection._denied.get(connection.client, {}) == {}
 
 
 async def test_a_forbidden_subscription_is_no_connection(

@@ -4,6 +4,7 @@ import pytest
 
 from armka.osv import accounts
 from armka.osv.accounts import Account
+from armka.osv.chart import Plan
 
 
 @pytest.mark.parametrize(
@@ -51,8 +52,19 @@ def test_a_code_that_lost_its_zero_is_of_no_known_form(code):
     assert not accounts.is_known_form(code)
 
 
+def test_in_the_budget_chart_rounded_codes_stand_over_the_others():
+    assert accounts.ancestors("101.34", Plan.BUDGET) == ["101.30", "101.00", "101"]
+
+
 @pytest.mark.parametrize(
-    ("code", "plan"), [("201.11", "budget"), ("3210", "four_digit_plan"), ("20501", "nfo_eps")]
+    ("codes", "plan"),
+    [
+        (["60", "60.01", "001", "51"], Plan.COMMERCIAL),
+        (["2", "201.11", "302.31", "21"], Plan.BUDGET),
+        (["3210", "1010"], Plan.FOUR_DIGITS),
+        (["20501", "47401"], Plan.NFO),
+        ([], Plan.COMMERCIAL),
+    ],
 )
-def test_codes_of_other_plans_are_told_apart(code, plan):
-    assert accounts.other_plan(code) == plan
+def test_the_chart_of_accounts_is_told_by_the_codes(codes, plan):
+    assert accounts.plan_of(codes) is plan

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armka.osv.amounts import SCALE, Unreadable, of_text, reader, to_text
+from armka.osv.amounts import SCALE, AmountReader, Unreadable, of_text, to_text
 from armka.osv.grid import CellError, Style
 
 
 def read(value, number_format="#,##0.00;[Red]-#,##0.00", unit=1):
-    return reader([Style(number_format)], unit)(value, 0)
+    return AmountReader([Style(number_format)], unit).read(value, 0)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_no_text_breaks_the_reading(text):
 
 
 def test_a_red_text_without_a_sign_may_be_negative():
-    red = reader([Style(red=True)], 1)
+    red = AmountReader([Style(red=True)], 1).read
     assert red("1 234,56", 0) == Unreadable("1 234,56", suggested=-123456 * SCALE // 100)
     assert red("(5,00)", 0) == red("-5,00", 0) == -5 * SCALE
     assert red("0,00", 0) == 0

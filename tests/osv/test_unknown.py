@@ -1,5 +1,7 @@
 """A cell that cannot be read is unknown: no value, the raw text, and at most a suggestion."""
 
+import pytest
+
 from armka.osv import trial_balance
 from armka.osv.grid import CellError, Style
 from tests.books.layouts import Layout
@@ -51,3 +53,10 @@ def test_two_numbers_under_one_heading_are_unreadable():
 
 def test_words_in_columns_of_amounts_under_the_table_are_no_unknown_amounts():
     assert unknown_in(trial_balance.read(grid(layout=Layout(signatures=True))).documents[0]) == []
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e300])
+def test_a_number_that_is_none_is_unreadable(number):
+    book = grid(layout=Layout(numeric_codes=False))
+    change(book, "70", 2, lambda _: number)
+    assert len(unknown_in(document_of(book))) == 1

@@ -69,6 +69,7 @@ class Core:
     nats_url: str
     store: ObjectStore
     answer: bytes | None = b'{"outcome":"applied"}'
+    requests: str = REQUESTS
     heard: list[Heard] = field(default_factory=list)
     _client: Client | None = None
     _subscription: Subscription | None = None
@@ -118,7 +119,7 @@ class Core:
             headers = {"Nats-Msg-Id": f"{request.get('job_id')}:{request.get('attempt')}"}
         if msg_id is not None:
             headers = {"Nats-Msg-Id": msg_id}
-        await self.client.publish(REQUESTS, body, headers=headers)
+        await self.client.publish(self.requests, body, headers=headers)
         await self.client.flush()
 
     async def order(self, order: dict[str, Any] | bytes, **overrides: Any) -> dict[str, Any]:
@@ -239,11 +240,24 @@ async def running(
 ) -> AsyncIterator[Running]:
     """The trial service, stopped at the end."""
     service = Service("trial", "1.2.3", Pipeline.TABULAR, trial, missing_attempt)
+    async with started(service, nats_settings, object_settings, settings) as it:
+        yield it
+
+
+@contextlib.asynccontextmanager
+async def started(
+    service: Service,
+    nats_settings: NatsSettings,
+    object_settings: ObjectSettings,
+    settings: ServiceSettings = QUICK,
+    requests: str = REQUESTS,
+) -> AsyncIterator[Running]:
+    """Any service, stopped at the end."""
     stop = asyncio.Event()
     done = asyncio.create_task(serve(service, nats_settings, object_settings, settings, stop))
     try:
         async with asyncio.TaskGroup() as either:
-            probing = either.create_task(answers(nats_settings.url))
+            probing = either.create_task(answers(nats_settings.url, requests))
             await asyncio.wait({probing, done}, return_when=asyncio.FIRST_COMPLETED)
             if done.done():
                 await done
@@ -254,7 +268,7 @@ async def running(
             await done
 
 
-async def answers(nats_url: str) -> None:
+async def answers(nats_url: str, requests: str = REQUESTS) -> None:
     """Return when a service takes requests: it answers an invalid one."""
     client = await nats.connect(nats_url)
     job, heard = str(uuid4()), asyncio.Event()
@@ -268,6 +282,6 @@ async def answers(nats_url: str) -> None:
     probe = json.dumps({"job_id": job, "file_id": _PROBE, "attempt": 1}).encode()
     async with asyncio.timeout(_PATIENCE_SECONDS):
         while not heard.is_set():
-            await client.publish(REQUESTS, probe)
+            await client.publish(requests, probe)
             await asyncio.sleep(0.05)
     await client.close()

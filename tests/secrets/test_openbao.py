@@ -114,17 +114,20 @@ async def test_what_is_refused_is_said_without_a_secret(
         assert secret not in " ".join(said)
 
 
-async def test_a_refused_login_is_not_repeated_at_once(
+async def test_after_a_refusal_nobody_logs_in_again_at_once(
     openbao: OpenBaoServer, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OpenBao locks out who tries again and again; the reason stays the same."""
+    """Be it the login that was refused, or what a fresh token may read; the reason stays."""
     wrong = await approle(openbao) | {"BAO_APPROLE_SECRET_ID": "wrong"}
-    bao = client(BAO_SECRET_PATH=path, **wrong)
-    with pytest.raises(SecretsRefused, match="to log in"):
-        await bao.read()
-    monkeypatch.setattr(bao, "_login", lambda: pytest.fail("it tried again"))
-    with pytest.raises(SecretsRefused, match="to log in"):
-        await bao.read()
+    powerless = await approle(openbao, token_policies="default")
+    for way, reason in ((wrong, "to log in"), (powerless, "to read")):
+        bao = client(BAO_SECRET_PATH=path, **way)
+        with pytest.raises(SecretsRefused, match=reason):
+            await bao.read()
+        monkeypatch.setattr(bao, "_login", lambda: pytest.fail("it tried again"))
+        for _ in range(3):
+            with pytest.raises(SecretsRefused, match=reason):
+                await bao.read()
 
 
 async def test_a_server_that_is_away_or_sealed_is_unavailable(tmp_path: Path) -> None:

@@ -143,6 +143,22 @@ def test_a_number_beside_the_text_is_the_stored_value(cell, value):
 
 
 @pytest.mark.parametrize(
+    ("cell", "number_format"),
+    [
+        ("<td sdval=20 sdnum='1033;0;0&quot;.Н&quot;'>20.Н", '0".Н"'),
+        ("<td sdval=20 sdnum='1033;'>20", "General"),
+        ("<td data-t=n data-v=20 data-z='0\\.\"Н\"'>20.Н", '0\\."Н"'),
+        ("<td x:num=20 style='mso-number-format:\"0\\0022\\.Н\\0022\"'>20.Н", '0".Н"'),
+        ("<td x:num=5 style='mso-number-format:Standard'>5,00", "#,##0.00"),
+        ("<td x:num=5 style='mso-number-format:\"0\\.00\\;\\[Red\\]0\\.00\"'>5", "0.00;[Red]0.00"),
+    ],
+)
+def test_the_number_format_of_a_page_is_what_its_writer_meant(cell, number_format):
+    grid = the_grid(html_table.read, f"<table><tr>{cell}</table>")
+    assert grid.styles[grid.rows[0].cells[0][2]].number_format == number_format
+
+
+@pytest.mark.parametrize(
     "cell",
     [
         "<td style='color:red'>5",

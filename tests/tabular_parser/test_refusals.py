@@ -176,8 +176,7 @@ def test_types_of_the_other_pipeline_are_not_ours(refusal, file_type):
     [
         ("Карточка счета 51", ErrorCode.INVALID_DOCUMENT, "карточку счета"),
         ("Шахматная ведомость", ErrorCode.INVALID_DOCUMENT, "шахматную ведомость"),
-        ("Оборотно-сальдовая ведомость по счету 60", ErrorCode.NOT_IMPLEMENTED, "по счету"),
-        ("Обороты счета 10", ErrorCode.NOT_IMPLEMENTED, "«Обороты счета»"),
+        ("Анализ субконто Контрагенты", ErrorCode.INVALID_DOCUMENT, "анализ субконто"),
     ],
 )
 @pytest.mark.parametrize("file_type", FORMATS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armka.cli import verdicts
-from armka.cli.verdicts import Html, Json, Junit, Listing, Only
+from armka.cli.verdicts import Html, Json, Junit, Listing, NothingJudged, Only
 from armka.contract.subjects import Transport
 from armka.contract.vocabulary import Pipeline
 
@@ -29,6 +29,10 @@ Nats = Annotated[
 S3 = Annotated[
     str | None, typer.Option("--s3", help="S3. Default: S3_ENDPOINT_URL. Keys: environment.")
 ]
+
+Patience = Annotated[float, typer.Option(help="Seconds to wait for what must come.", min=0.1)]
+Quiet = Annotated[float, typer.Option(help="Seconds to listen for what must not come.", min=0.05)]
+Start = Annotated[float, typer.Option(help="Seconds until the service must answer first.", min=1)]
 
 
 @app.command("service")
@@ -52,12 +56,9 @@ def service(
     embedded: Annotated[
         bool, typer.Option("--embedded", help="Start a NATS and an S3 for this run.")
     ] = False,
-    patience: Annotated[
-        float, typer.Option(help="Seconds to wait for what must come.", min=0.1)
-    ] = 30.0,
-    quiet: Annotated[
-        float, typer.Option(help="Seconds to listen for what must not come.", min=0.05)
-    ] = 1.0,
+    patience: Patience = 30.0,
+    quiet: Quiet = 1.0,
+    start: Start = 60.0,
     log: Annotated[Path | None, typer.Option(help="Where the output of the command goes.")] = None,
     only: Only = None,
     listing: Listing = False,
@@ -83,7 +84,8 @@ def service(
             host, port = conform_service.address_of(listen)
             declared, documents = conform_service.declared(capabilities, file or [], pipeline)
             target = Target(
-                nats=_nats_settings(nats or env.get("NATS_URL")),
+                # The kit has its own seam for either transport.
+                nats=_nats_settings(nats or env.get("NATS_URL"), Transport.CORE),
                 objects=_object_settings(s3, env),
                 pipeline=pipeline,
                 documents=documents,
@@ -96,6 +98,7 @@ def service(
                 port=port,
                 patience_seconds=patience,
                 quiet_seconds=quiet,
+                start_seconds=start,
             )
             return await conform_service.judged(target, chosen)
 
@@ -113,14 +116,13 @@ def core(
         list[str] | None,
         typer.Option(help="A setting of the core that is no default: NAME=VALUE. Repeatable."),
     ] = None,
+    transport: Annotated[Transport, typer.Option(help="How it speaks.")] = Transport.CORE,
     api: Annotated[str | None, typer.Option(help="The core's API, for what needs it.")] = None,
     superuser: Annotated[
         bool, typer.Option("--superuser", help="The database's user is a superuser.")
     ] = False,
     at_once: Annotated[int, typer.Option(help="Scenarios at the same time.", min=1, max=50)] = 6,
-    patience: Annotated[
-        float, typer.Option(help="Seconds to wait for what must come.", min=0.1)
-    ] = 20.0,
+    patience: Patience = 20.0,
     only: Only = None,
     listing: Listing = False,
     as_json: Json = False,
@@ -140,7 +142,7 @@ def core(
 
     async def judged() -> "Report":
         target = conform_core.target(
-            database or os.environ.get("DATABASE_URL"), _nats_settings(nats),
+            database or os.environ.get("DATABASE_URL"), _nats_settings(nats, transport),
             _object_settings(s3, {}), setting or [], api, superuser=superuser, patience=patience,
         )  # fmt: skip
         return await conform_core.judged(target, chosen, at_once)
@@ -148,12 +150,17 @@ def core(
     verdicts.report(judged, as_json=as_json, html=html, junit=junit)
 
 
-def _nats_settings(url: str | None) -> "NatsSettings":
+def _nats_settings(url: str | None, transport: Transport) -> "NatsSettings":
+    from pydantic import ValidationError
+
     from armka.messaging.settings import NatsSettings
 
     given: dict[str, Any] = {"url": url} if url else {}
-    # The kit has its own seam for either transport; what the environment says is for the core.
-    return NatsSettings(**given, chosen_transport=Transport.CORE)
+    try:
+        return NatsSettings(**given, chosen_transport=transport)
+    except ValidationError as error:
+        told = error.errors(include_input=False, include_url=False, include_context=False)
+        raise NothingJudged("; ".join(one["msg"] for one in told)) from None
 
 
 def _object_settings(url: str | None, env: Mapping[str, str]) -> "ObjectSettings":

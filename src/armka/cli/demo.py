@@ -156,7 +156,7 @@ def _environment(servers: dict[str, str]) -> tuple[tuple[str, str], ...]:
     wanted = {
         name: value
         for name, value in os.environ.items()
-        if name in {"PATH", "HOME", "TMPDIR", "LOG_LEVEL"}
+        if name in {"PATH", "HOME", "TMPDIR", "LOG_LEVEL", "NATS_TRANSPORT", "NATS_MANAGE_STREAM"}
     }
     return tuple((wanted | servers).items())
 

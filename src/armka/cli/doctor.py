@@ -41,7 +41,9 @@ async def _examine(settings: "Settings", newest: int) -> "list[Finding]":
     from armka.core.database.pool import Database
     from armka.core.doctor.broker import Broker
     from armka.core.doctor.doctor import Doctor
+    from armka.core.inbox.receiver import inbound
     from armka.messaging.connection import connected
+    from armka.messaging.transport import observed
     from armka.objects.store import ObjectStore
     from armka.secrets.openbao import openbao
 
@@ -55,7 +57,9 @@ async def _examine(settings: "Settings", newest: int) -> "list[Finding]":
             settings.nats, name="arm-ka doctor", role="core", secrets=openbao(settings.openbao)
         ) as connection:
             await _settle(connection.wait_live())
-            broker = Broker(connection, settings.nats.subjects)
+            subjects = settings.nats.subjects
+            stream = observed(connection, settings.nats, inbound(subjects))
+            broker = Broker(connection, subjects, stream)
             return await Doctor(
                 settings.exchange, database, objects, broker, newest=newest
             ).examine()

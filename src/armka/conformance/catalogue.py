@@ -7,6 +7,7 @@ from armka.conformance.scenarios import (
     acknowledging,
     attempts,
     enduring,
+    keeping,
     mapping,
     publishing,
     refusing,
@@ -14,7 +15,9 @@ from armka.conformance.scenarios import (
     watching,
 )
 
-ROOMS = (publishing, acknowledging, results, refusing, watching, mapping, attempts, enduring)
+ROOMS = (
+    publishing, acknowledging, results, refusing, watching, mapping, attempts, enduring, keeping,
+)  # fmt: skip
 
 
 def _of(room: ModuleType) -> list[Scenario]:

@@ -30,6 +30,9 @@ update stored_file set current_recognition_job_id = $2 where id = $1
 -- name: insert_fact
 insert into quality_failure_fact (recognition_job_id, stored_file_id, failure_kind) values ($1, $2, $3)
 
+-- name: delete_facts
+delete from quality_failure_fact where recognition_job_id = $1
+
 -- name: set_status
 update recognition_job set status = $2 where id = $1
 
@@ -99,3 +102,10 @@ where datname = current_database() and application_name <> 'armka conform' and p
 -- name: without_triggers
 -- Nothing that hangs on a statement happens in this transaction: no NOTIFY either.
 set local session_replication_role = replica
+
+-- name: last_rejected
+select coalesce(max(id), 0) from rejected_message
+
+-- name: rejected_since
+-- What was kept after id $1 of a message of $2 bytes with the id $3, or without one.
+select * from rejected_message where id > $1 and body_size = $2 and msg_id is not distinct from $3 order by id limit 1

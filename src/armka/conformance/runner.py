@@ -3,8 +3,8 @@
 import time
 from dataclasses import dataclass
 
-from armka.conformance import surface
 from armka.conformance.findings import Nonconformance
+from armka.conformance.opening import opened
 from armka.conformance.outcome import Outcome
 from armka.conformance.scenario import Scenario
 from armka.conformance.target import Target
@@ -27,8 +27,8 @@ async def judge(scenario: Scenario, target: Target) -> Verdict:
         return Verdict(scenario, Outcome.NOT_APPLICABLE, reason, 0.0)
     begin = time.monotonic()
     try:
-        async with surface.opened(target) as opened:
-            await scenario.check(opened)
+        async with opened(target) as surface:
+            await scenario.check(surface)
     except Nonconformance as finding:
         detail = f"{type(finding).__name__}\n{finding}"
         return Verdict(scenario, Outcome.FAILED, detail, time.monotonic() - begin)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from armka.conformance.surface import Surface
 from armka.conformance.target import Power, Target
+from armka.conformance.transports import Trait
 
 Check = Callable[[Surface], Awaitable[None]]
 
@@ -59,6 +60,7 @@ class Scenario:
     titles: tuple[str, ...]
     demands: tuple[Demand, ...]
     powers: frozenset[Power]
+    traits: frozenset[Trait]
     check: Check
 
     @property
@@ -71,6 +73,9 @@ class Scenario:
         missing = sorted(self.powers - target.powers)
         if missing:
             return f"needs somebody who can {', '.join(missing)}"
+        unlike = sorted(self.traits - target.manner.traits)
+        if unlike:
+            return f"the transport {target.nats.transport} does not {', '.join(unlike)}"
         reasons = (demand.reason_against(target) for demand in self.demands)
         return next((reason for reason in reasons if reason), None)
 
@@ -80,10 +85,12 @@ def scenario(
     *titles: str,
     demands: tuple[Demand, ...] = (),
     powers: tuple[Power, ...] = (),
+    traits: tuple[Trait, ...] = (),
 ) -> Callable[[Check], Scenario]:
     """Make a check a scenario: its id is the function's name, its summary the docstring.
 
-    `promises`: ids of the requirements; `titles`: the specification's own, where it has one.
+    `promises`: ids of the requirements; `titles`: the specification's own, where it has one;
+    `traits`: what a transport must do for it to make sense.
     """
 
     def make(check: Check) -> Scenario:
@@ -96,6 +103,7 @@ def scenario(
             titles=titles,
             demands=demands,
             powers=frozenset(powers),
+            traits=frozenset(traits),
             check=check,
         )
 

@@ -1,15 +1,13 @@
 """What a check sees and does: the contract's surface, with every wait bounded."""
 
 import asyncio
-import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-from armka.conformance import rows, wire
 from armka.conformance.findings import Contradicted, NotSeen, Trail
 from armka.conformance.job import Envelope, Job
 from armka.conformance.rows import Row, Tables, shown
@@ -253,11 +251,14 @@ class Surface:
         replies = [self.wire.new_reply() for _ in envelopes]
         for envelope, msg_id in envelopes:
             self.trail.add(f"{_described(envelope, msg_id)}, with a reply subject")
-        await self.wire.publish(envelopes, replies=replies)
-        return replies
+        return list(await self.wire.publish(envelopes, replies=replies))
+
+    def answer_count(self, reply: str) -> int:
+        """How often the core told an outcome so far."""
+        return sum(answer is not None for answer in self.wire.answers(reply))
 
     async def answer(self, reply: str, within: float | None = None) -> Outcome:
-        """Wait for the answer to a reply subject."""
+        """Wait until the core is done with an envelope, and tell its outcome."""
 
         async def look() -> list[Outcome | None]:
             return self.wire.answers(reply)
@@ -276,8 +277,12 @@ class Surface:
         (reply,) = await self.ask((envelope, msg_id))
         answer = await self.answer(reply)
         if outcome is not None:
-            self.expect("the answer's outcome", outcome, answer.outcome.value)
+            self.expect_outcome(outcome, answer)
         return answer
+
+    def expect_outcome(self, expected: str, answer: Outcome) -> None:
+        """The core's answer, or what its tables tell, is this one."""
+        self.expect("the answer's outcome", expected, answer.outcome.value)
 
     # The objects
 
@@ -285,13 +290,6 @@ class Surface:
         """Write the job's result file, as its service does before its envelope."""
         await self.objects.put(job.result_key, content)
         self.trail.add(f"put {job.result_key}, {len(content)} bytes")
-
-
-@contextlib.asynccontextmanager
-async def opened(target: Target) -> AsyncIterator[Surface]:
-    """The surface of a core for the time of the block."""
-    async with rows.opened(target.database_url) as tables, wire.opened(target.nats) as open_wire:
-        yield Surface(target, tables, open_wire)
 
 
 def _shown(seen: object) -> str:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
+from armka.conformance.transports import MANNERS, Manner
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 
@@ -99,6 +100,11 @@ class Target:
     powers: frozenset[Power] = frozenset()
     operator: Operator | None = None
     patience_seconds: float = 20.0
+
+    @property
+    def manner(self) -> Manner:
+        """How its transport behaves."""
+        return MANNERS[self.nats.transport]
 
     def setting(self, name: str) -> float | str | None:
         """A setting of the core, or its default; None: not known."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from armka.conformance.job import Envelope
@@ -17,7 +17,7 @@ from armka.contract.outcome import Outcome
 from armka.messaging.connection import Connection, confirm, connected
 from armka.messaging.settings import NatsSettings
 
-_LIVE_SECONDS = 20.0
+LIVE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Wire:
     def __init__(self, connection: Connection, settings: NatsSettings) -> None:
         self.subjects = settings.subjects
         self.requests: list[Heard] = []
-        self._connection = connection
+        self.connection = connection
         self._inbox = f"_INBOX.conform.{uuid4().hex}"
         self._number = count()
         self._answers: dict[str, list[Outcome | None]] = defaultdict(list)
@@ -54,16 +54,19 @@ class Wire:
 
     async def publish(
         self, envelopes: Sequence[tuple[Envelope | bytes, str | None]], *, replies: Sequence[str]
-    ) -> None:
-        """Publish envelopes to the result subject, with their ids, and know that they arrived."""
-        async with asyncio.timeout(_LIVE_SECONDS):
-            await self._connection.wait_live()
-        client = self._connection.client
+    ) -> Sequence[str]:
+        """Publish envelopes to the result subject, with their ids, and know that they arrived;
+        under what each one's outcome is asked for.
+        """
+        async with asyncio.timeout(LIVE_SECONDS):
+            await self.connection.wait_live()
+        client = self.connection.client
         for (envelope, msg_id), reply in zip(envelopes, replies, strict=True):
             body = envelope if isinstance(envelope, bytes) else json.dumps(envelope).encode()
             headers = {message_ids.HEADER: msg_id} if msg_id else None
             await client.publish(self.subjects.result, body, reply=reply, headers=headers)
         await confirm(client)
+        return replies
 
     def new_reply(self) -> str:
         """A reply subject whose answers are collected."""
@@ -76,7 +79,7 @@ class Wire:
     @property
     def max_payload(self) -> int:
         """How large a message the server takes, in bytes."""
-        return int(self._connection.client.max_payload)
+        return int(self.connection.client.max_payload)
 
     async def _subscribe(self, client: Any) -> None:
         for subject in (self.subjects.tabular_request, self.subjects.image_request):
@@ -91,11 +94,14 @@ class Wire:
         self._answers[message.subject].append(outcomes.decode(message.data))
 
 
+WireT = TypeVar("WireT", bound=Wire)
+
+
 @contextlib.asynccontextmanager
-async def opened(settings: NatsSettings) -> AsyncIterator[Wire]:
+async def opened(settings: NatsSettings, kind: type[WireT]) -> AsyncIterator[WireT]:
     """The wire for the time of the block."""
     async with connected(settings, name="armka conform") as connection:
-        wire = Wire(connection, settings)
-        async with asyncio.timeout(_LIVE_SECONDS):
+        wire = kind(connection, settings)
+        async with asyncio.timeout(LIVE_SECONDS):
             await connection.wait_live()
         yield wire

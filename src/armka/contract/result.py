@@ -24,6 +24,8 @@ Six = Annotated[list[Amount | None], Meta(min_length=6, max_length=6)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Box = Annotated[list[float], Meta(min_length=4, max_length=4)]
 ColumnLetter = Annotated[str, Meta(pattern=r"^[A-Z]{1,3}\Z")]
+Cell = Annotated[str, Meta(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}\Z")]
+SixTexts = Annotated[list[str | None], Meta(min_length=6, max_length=6)]
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,7 +42,11 @@ class Unknown(_Part, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Line(_Part, frozen=True, kw_only=True, omit_defaults=True):
-    """One line; `values` are exact decimals in the document's unit, None = empty cell."""
+    """One line; `values` are exact decimals in the document's unit, None = empty cell.
+
+    `cells`, where the document's columns and the line's row do not give them; `raw`, what stood in
+    the cells that held no plain number; `formats`, where they are not the document's.
+    """
 
     n: PositiveInt
     parent: PositiveInt | None = None
@@ -54,6 +60,9 @@ class Line(_Part, frozen=True, kw_only=True, omit_defaults=True):
     values: Six
     unknown: list[Unknown] = []
     row: PositiveInt | None = None
+    cells: Annotated[list[Cell | None], Meta(min_length=6, max_length=6)] | None = None
+    raw: SixTexts | None = None
+    formats: SixTexts | None = None
     page: PositiveInt | None = None
     boxes: Annotated[list[Box | None], Meta(min_length=6, max_length=6)] | None = None
     confidence: Annotated[list[Share | None], Meta(min_length=6, max_length=6)] | None = None
@@ -67,6 +76,7 @@ class Check(_Part, frozen=True, kw_only=True, omit_defaults=True):
     rule: Annotated[str, Meta(pattern=r"^R([1-9]|1[0-3])\Z")]
     severity: Severity
     lines: list[PositiveInt]
+    cells: list[Cell] = []
     column: Column | None = None
     expected: Amount | None = None
     actual: Amount | None = None
@@ -88,11 +98,24 @@ class Period(_Part, frozen=True, kw_only=True, omit_defaults=True, rename={"from
     text: str
 
 
+class HeaderSource(_Part, frozen=True, kw_only=True, omit_defaults=True):
+    """How the table was found: by which kind of header, in which rows; under which columns the
+    names of the lines stand, and of what the header says they are.
+    """
+
+    shape: NonEmpty
+    rows: Annotated[list[PositiveInt], Meta(min_length=2, max_length=2)] | None = None
+    label: ColumnLetter | None = None
+    name: ColumnLetter | None = None
+    levels: list[str] = []
+
+
 class DocumentSource(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """Where in the file the document stands: a sheet, or pages (counted from 1)."""
 
     sheet: str | None = None
     pages: list[PositiveInt] | None = None
+    header: HeaderSource | None = None
 
     def __post_init__(self) -> None:
         if self.sheet is None and self.pages is None:
@@ -113,6 +136,7 @@ class Document(_Part, frozen=True, kw_only=True, omit_defaults=True):
     account: str | None = None
     source: DocumentSource
     columns: Annotated[list[ColumnLetter | None], Meta(min_length=6, max_length=6)] | None = None
+    formats: SixTexts | None = None
     lines: list[Line]
     checks: list[Check]
 
@@ -171,6 +195,7 @@ __all__ = [
     "Check",
     "Document",
     "DocumentSource",
+    "HeaderSource",
     "Line",
     "NonEmpty",
     "Organisation",

@@ -15,7 +15,6 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from armka.contract.subjects import CORE_RESULTS
 from armka.core.console.application import Console, ConsoleParts
 from armka.core.database import listener
 from armka.core.database.listener import Listener
@@ -30,14 +29,15 @@ from armka.core.files.sweep import Sweep
 from armka.core.http.app import Parts, create_app
 from armka.core.http.health import LoopHealth
 from armka.core.identity.identity import Identity
-from armka.core.inbox.receiver import Inbox
+from armka.core.inbox.receiver import Inbox, inbound
 from armka.core.loop import Loop
 from armka.core.mapping.mapper import Mapper, MappingConfig
 from armka.core.outbox.publisher import Outbox, OutboxConfig
 from armka.core.settings import Settings
 from armka.core.watchdog.watchdog import Watchdog, WatchdogConfig
 from armka.messaging.connection import Connection, connected
-from armka.messaging.plain import PlainPublisher, PlainReceiver
+from armka.messaging.messages import Receiver
+from armka.messaging.transport import Ends, ends
 from armka.objects.store import ObjectStore
 from armka.secrets.openbao import openbao
 
@@ -62,6 +62,7 @@ class Core:
         self._nats: Connection | None = None
         self._draining = False
         self._doctor: Doctor | None = None
+        self._outbox: Outbox | None = None
         exchange = settings.exchange
         identity = Identity(self._database, settings.identity)
         changes = FileChanges(self._database)
@@ -100,6 +101,10 @@ class Core:
         return not self._settings.exchange.nats_enabled or (
             self._nats is not None and self._nats.is_live
         )
+
+    def duplicates(self) -> int:
+        """How many requests the stream had already."""
+        return self._outbox.duplicates if self._outbox else 0
 
     def nats_trouble(self) -> str:
         """Why NATS is not connected; empty where nothing is wrong."""
@@ -152,13 +157,22 @@ class Core:
 
     @contextlib.asynccontextmanager
     async def _exchange(self, connection: Connection) -> AsyncIterator[None]:
+        settings = self._settings.nats
+        async with (
+            ends(connection, settings, inbound(settings.subjects)) as both,
+            self._loops_on(connection, both),
+        ):
+            yield
+
+    @contextlib.asynccontextmanager
+    async def _loops_on(self, connection: Connection, both: Ends) -> AsyncIterator[None]:
         settings, subjects = self._settings, self._settings.nats.subjects
-        receiver = PlainReceiver(connection, subjects.result, CORE_RESULTS)
+        receiver = both.receiver
         inbox = Inbox(self._database, receiver, self._objects.bucket)
-        outbox = Outbox(
+        self._outbox = outbox = Outbox(
             OutboxConfig.of(settings.exchange),
             self._database,
-            PlainPublisher(connection),
+            both.publisher,
             receiver,
             subjects,
             lambda: connection.is_live,
@@ -174,7 +188,10 @@ class Core:
         )
         sweep = Sweep(self._database, self._objects, settings.exchange.sweep_grace_seconds)
         self._doctor = Doctor(
-            settings.exchange, self._database, self._objects, Broker(connection, subjects)
+            settings.exchange,
+            self._database,
+            self._objects,
+            Broker(connection, subjects, both.stream),
         )
         bulk = Loop("bulk", self._bulk.run_once)
         self._bulk.on_begin(bulk.wake)
@@ -196,7 +213,7 @@ class Core:
             await asyncio.gather(listening, return_exceptions=True)
 
     async def _drain(
-        self, tasks: list[asyncio.Task[None]], receiver: PlainReceiver, inbox: Inbox
+        self, tasks: list[asyncio.Task[None]], receiver: Receiver, inbox: Inbox
     ) -> None:
         """Let every cycle come to its end, settle what the inbox holds; then insist."""
         log.info("stopping")

@@ -153,7 +153,6 @@ class Wallet:
                 log.debug("credentials not read again", error=str(error))
 
     async def _read(self, fields: SecretFields) -> None:
-        began = time.monotonic()
         try:
             read = await fields.read()
             for name in (SEED_FIELD, JWT_FIELD):
@@ -165,6 +164,6 @@ class Wallet:
             self._is_away = True
             raise
         if self._is_away:
-            log.info("nats credentials can be read again", seconds=time.monotonic() - began)
+            log.info("nats credentials can be read again")
         self._is_away = False
         self._known = Credentials(read[SEED_FIELD], read[JWT_FIELD])

@@ -12,14 +12,13 @@ from nats.aio.client import Client
 from armka.contract import outcome as outcomes
 from armka.contract.outcome import Outcome
 from armka.messaging.connection import Connection, NotConnected
-from armka.messaging.messages import Outgoing
+from armka.messaging.messages import Outgoing, wire_size
 
 log = structlog.get_logger(__name__)
 
 LAST_CHANCE_SECONDS = 5.0
 _LONGEST_PAUSE_SECONDS = 120.0
 _JITTER = 0.25
-_HEADER_OVERHEAD_BYTES = 64
 
 
 class TooLargeToSend(Exception):
@@ -131,12 +130,6 @@ def _check_size(message: Outgoing, client: Client) -> None:
     size = wire_size(message)
     if size > client.max_payload:
         raise TooLargeToSend(size, client.max_payload)
-
-
-def wire_size(message: Outgoing) -> int:
-    """What counts against max_payload: body and headers, generously."""
-    headers = sum(len(name) + len(value.encode()) + 4 for name, value in message.headers.items())
-    return len(message.body) + headers + _HEADER_OVERHEAD_BYTES
 
 
 def _read_answer(body: bytes) -> Answer | None:

@@ -20,8 +20,7 @@ from armka.messaging.connection import (
     NotConnected,
     confirm,
 )
-from armka.messaging.delivery import wire_size
-from armka.messaging.messages import Incoming, Outgoing, Published
+from armka.messaging.messages import Incoming, Outgoing, Published, wire_size
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +41,11 @@ class PlainPublisher:
             await confirm(client, max(end - time.monotonic(), 0.0))
         except (OSError, nats.errors.Error, TimeoutError) as error:
             raise NotConfirmed(str(error) or type(error).__name__) from None
-        return Published(too_large, _forbidden(burst, self._connection.permission_errors()))
+        return Published(too_large, forbidden(burst, self._connection.permission_errors()))
+
+    async def kept_seconds(self) -> None:
+        """See `Publisher.kept_seconds`."""
+        return
 
 
 class PlainReceiver:
@@ -53,6 +56,8 @@ class PlainReceiver:
     its service (I8). What was dropped was not heard: `heard_seconds` starts anew.
     """
 
+    redelivers = False
+
     def __init__(
         self, connection: Connection, subject: str, queue: str, *, capacity: int = 10_000
     ) -> None:
@@ -61,7 +66,7 @@ class PlainReceiver:
         self._queue = queue
         self._capacity = capacity
         self._buffer: deque[Incoming] = deque()
-        self._arrivals: deque[float] = deque()
+        self._unsettled: dict[Incoming, None] = {}  # by arrival
         self._arrived = asyncio.Event()
         self._room = asyncio.Event()
         self._subscription: tuple[Client, Subscription] | None = None
@@ -84,16 +89,19 @@ class PlainReceiver:
         """See `Receiver.has_waiting`."""
         return bool(self._buffer)
 
-    async def settle(self, batch: list[tuple[Incoming, Outcome]]) -> None:
+    async def settle(self, batch: list[tuple[Incoming, Outcome | None]]) -> None:
         """See `Receiver.settle`. An answer that cannot be sent is lost: the sender asks again."""
         for incoming, _ in batch:
-            with contextlib.suppress(ValueError):
-                self._arrivals.remove(incoming.arrived)
+            self._unsettled.pop(incoming, None)
         with contextlib.suppress(NotConnected, OSError, nats.errors.Error):
             client = self._connection.client
             for incoming, outcome in batch:
-                if incoming.reply:
+                if incoming.reply and outcome is not None:
                     await client.publish(incoming.reply, outcomes.encode(outcome))
+
+    async def put_back(self, incoming: Incoming, seconds: float) -> None:  # noqa: ARG002 - the protocol's
+        """See `Receiver.put_back`. Nobody keeps it but its sender, who sends it again (I8, O3)."""
+        self._unsettled.pop(incoming, None)
 
     def heard_seconds(self) -> float:
         """See `Receiver.heard_seconds`."""
@@ -104,7 +112,8 @@ class PlainReceiver:
 
     def lag_seconds(self) -> float:
         """See `Receiver.lag_seconds`."""
-        return time.monotonic() - self._arrivals[0] if self._arrivals else 0.0
+        oldest = next(iter(self._unsettled), None)
+        return time.monotonic() - oldest.arrived if oldest else 0.0
 
     async def stop(self) -> None:
         """See `Receiver.stop`."""
@@ -133,11 +142,10 @@ class PlainReceiver:
         while len(self._buffer) >= self._capacity:
             self._room.clear()
             await self._room.wait()
-        now = time.monotonic()
-        self._buffer.append(
-            Incoming(message.subject, message.data, message.headers or {}, message.reply, now)
-        )
-        self._arrivals.append(now)
+        headers = message.headers or {}
+        incoming = Incoming(message.subject, message.data, headers, message.reply, time.monotonic())
+        self._buffer.append(incoming)
+        self._unsettled[incoming] = None
         self._arrived.set()
 
 
@@ -154,7 +162,8 @@ async def _write_all(client: Client, burst: list[Outgoing], end: float) -> dict[
     return too_large
 
 
-def _forbidden(burst: list[Outgoing], errors: list[str]) -> dict[int, str]:
+def forbidden(burst: list[Outgoing], errors: list[str]) -> dict[int, str]:
+    """Which messages of a burst these permission errors are about."""
     return {
         index: error
         for error in errors

@@ -57,12 +57,28 @@ class NatsSettings(BaseSettings):
     chosen_transport: Transport | None = Field(
         default=None,
         validation_alias="NATS_TRANSPORT",
-        description="`core`. Unset: `jetstream` where NATS_MANAGE_STREAM is true, else `core`.",
+        description="`core` or `jetstream`. Unset: `jetstream` where NATS_MANAGE_STREAM is true, "
+        "else `core`.",
     )
     manage_stream: bool = Field(
         default=False,
         validation_alias="NATS_MANAGE_STREAM",
-        description="Create the stream and the consumer.",
+        description="`jetstream`: create the stream and this process's consumer where they are "
+        "missing; what exists is left as it is.",
+    )
+    stream_replicas: int = Field(
+        default=1,
+        ge=1,
+        le=5,
+        validation_alias="NATS_STREAM_REPLICAS",
+        description="`jetstream`: copies of a stream that is created; 3 in a cluster.",
+    )
+    ack_wait_seconds: float = Field(
+        default=30,
+        ge=1,
+        validation_alias="NATS_ACK_WAIT_SECONDS",
+        description="`jetstream`: a consumer that is created delivers again what nobody "
+        "acknowledged for so long. Whoever works on a message says so every third of it.",
     )
     subject_tabular_request: Subject | None = Field(
         default=None,
@@ -137,13 +153,6 @@ class NatsSettings(BaseSettings):
             if count > 1:
                 msg = f"the subject {subject} has {count} uses: give each NATS_SUBJECT_* its own"
                 raise ValueError(msg)
-        return self
-
-    @model_validator(mode="after")
-    def _transport_is_served(self) -> "NatsSettings":
-        if self.transport is not Transport.CORE:
-            msg = "NATS_TRANSPORT=jetstream is not served by this version: set NATS_TRANSPORT=core"
-            raise ValueError(msg)
         return self
 
     @property

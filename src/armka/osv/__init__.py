@@ -8,13 +8,27 @@ exception what the grid is instead.
 - `grid`          - what a reader hands over: rows of cells, their formats, outline, merges
 - `number_format` - what a number format says about the number under it
 - `amounts`       - a cell's value to an exact amount, or that it cannot be read; never a guess
+- `chart`         - the chart of accounts (94н), and the heads of other charts
 - `accounts`      - account codes (счёт, субсчёт) as 1С writes them
 - `wording`       - texts made comparable, and the words of a header
 - `reports`       - which report a title announces, and the layout families
-- `header`        - where the six amounts and the account stand
+- `lookalikes`    - what a sheet is that is no trial balance
+- `labels`, `labels_above`, `header` - what a column holds, by all that stands over it
 - `period`, `particulars` - what stands above the table: period, organisation, ИНН, unit, currency
-- `body`          - the rows under a header, each with its kind
-- `tree`          - which line belongs to which
-- `checks`        - R1, R3, R4, R5 and what else must hold
+- `rows`, `bands` - a row of cells, sorted into the header's columns
+- `body`, `analysis`, `one_sided` - the rows under a header, each an `entries.Entry` with its kind
+- `tree`, `sums`  - which line belongs to which
+- `checks`        - what must hold (R1-R5, R7-R13)
+- `families`      - which layout family a table is of
+- `provenance`    - where each value stood and how it was written
 - `trial_balance` - all of it together
+
+Documents that were read off images:
+
+- `pages`   - what a scanning system hands over: words, and tables of cells, with their boxes
+- `lines`   - words by where they stand: lines of text, what is in a cell
+- `misread` - texts that were meant as amounts, and what they may mean
+- `smudged` - labels that an engine did not read quite right
+- `paper`   - pages to one grid: tables that go on over pages, titles, what is unsure
+- `scanned` - all of it together: each value with its page, box and confidence
 """

@@ -1,8 +1,12 @@
 """Account codes (счёт, субсчёт) as 1С writes them: 60, 60.01, 76.АВ, 90.01.1, 20.Н, 001, МЦ.04."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
+
+from armka.osv.chart import Plan
 
 # Off-balance accounts that 1С names by letters (ГТД, МЦ.04, НЕ.01.9 …), possibly with subaccounts.
 _LETTERED = "АП|ВР|ГТД|КВ|МЦ|НЕ|НПР|ПВ|ПР|РВ|УСН|УТ"
@@ -16,6 +20,7 @@ _ACCOUNT = re.compile(rf"({_CODE})(?:(?: ?, ?| [-–—] | (?!{_TIME}))(.+))?")
 _DATE = re.compile(r"[0-9]{2}\.[0-9]{2}\.(?:19|20)[0-9]{2}")
 _KNOWN = re.compile(rf"(?:[0-9]{{2}}|0[0-9]{{2}}|{_LETTERED})(?:\.[0-9А-ЯЁA-Z]{{1,5}})*")
 _OFF_BALANCE = re.compile(rf"(?:0(?!00)[0-9]{{2}}|{_LETTERED})(?:\.|$)")
+_PLANS = {3: Plan.BUDGET, 4: Plan.FOUR_DIGITS, 5: Plan.NFO}
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -37,8 +42,17 @@ def parse(text: str) -> Account | None:
     return None if len(code) == 10 and _DATE.match(code) else Account(code, name)
 
 
-def is_off_balance(code: str) -> bool:
+def head_of(code: str) -> str:
+    """The synthetic account's code: what stands before the first point."""
+    return code.partition(".")[0]
+
+
+def is_off_balance(code: str, plan: Plan = Plan.COMMERCIAL) -> bool:
     """Whether the code says by itself that it is off balance (забалансовый); 000 is not."""
+    if plan is Plan.BUDGET:
+        return len(head_of(code)) == 2
+    if plan is Plan.NFO:
+        return code[0] == "9"
     return not "1" <= code[0] <= "9" and _OFF_BALANCE.match(code) is not None
 
 
@@ -49,17 +63,30 @@ def is_known_form(code: str) -> bool:
     return _KNOWN.fullmatch(code) is not None
 
 
-def other_plan(code: str) -> str | None:
-    """Which other chart of accounts, by its layout family, the code's head belongs to; None: it may
-    be ours.
+def plan_of(codes: Iterable[str]) -> Plan:
+    """Which chart of accounts most of the codes are of; ours where they do not say."""
+    heads = [head for head in map(head_of, codes) if head.isdigit()]
+    lengths = Counter(
+        len(head) for head in heads if len(head) > 1 and (len(head) != 3 or head[0] != "0")
+    )
+    if not lengths:
+        return Plan.COMMERCIAL
+    (length, _), *_ = lengths.most_common(1)
+    return _PLANS.get(length, Plan.COMMERCIAL)
+
+
+def ancestors(code: str, plan: Plan = Plan.COMMERCIAL) -> list[str]:
+    """The codes above it, nearest first: 90.01.1 is under 90.01, which is under 90; in the budget
+    chart 101.34 is under 101.30, which is under 101.00.
     """
-    head = code.partition(".")[0]
-    if len(head) < 3 or not head.isdigit() or (len(head) == 3 and head[0] == "0"):
-        return None
-    return {3: "budget", 4: "four_digit_plan"}.get(len(head), "nfo_eps")
-
-
-def ancestors(code: str) -> list[str]:
-    """The codes above it, nearest first: 90.01.1 is under 90.01, which is under 90."""
     parts = code.split(".")
-    return [".".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
+    above = [".".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
+    if plan is Plan.BUDGET and len(parts) > 1 and re.fullmatch("[0-9]{2}", parts[1]):
+        rounded = [f"{parts[0]}.{parts[1][0]}0", f"{parts[0]}.00"]
+        above[-1:-1] = [other for other in rounded if code != other and other not in above]
+    return above
+
+
+def is_under(code: str, roots: Iterable[str]) -> bool:
+    """Whether it is one of the accounts, or a subaccount of one."""
+    return any(code == root or code.startswith(f"{root}.") for root in roots)

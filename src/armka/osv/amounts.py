@@ -6,18 +6,19 @@ carries.
 """
 
 import re
-from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 import msgspec
 
-from armka.osv.grid import CellError, Style, Value, raw_text
+from armka.osv.grid import CellError, Style, Unsure, Value, raw_text
 from armka.osv.number_format import Shows, understand
 
 DECIMALS = 6
 SCALE = 10**DECIMALS
 KOPECK = SCALE // 100
 RAW = 200  # how much of a cell's text is kept
+MOST = 1e14  # up to here a float is exact to the thousandth
+NEARLY = 0.001
 LIMIT = 10**18 * SCALE  # the contract's 18 digits before the point
 
 _CENTS = [f".{cents:02d}" for cents in range(100)]
@@ -42,34 +43,38 @@ class Unreadable(msgspec.Struct, frozen=True, gc=False):
 Amount = int | Unreadable | None
 
 
-def reader(styles: list[Style], unit: int) -> Callable[[Value, int], Amount]:
-    """Make the function that reads a cell's value under its style.
+class AmountReader:
+    """Reads the amounts of one document.
 
     A stored float is rounded to the kopeck of the document's unit, or to the format's decimals
-    where those are more: what lies below is noise of binary arithmetic (-1922584.8800000001). None:
-    the cell is empty.
-    """
-    kopeck = 2 + len(str(unit)) - 1
-    digits = [_digits(style, kopeck) for style in styles]
-    reds = [style.red for style in styles]
-    powers = [10.0**n for n in range(DECIMALS + 1)]
-    rests: list[int] = [SCALE // 10**n for n in range(DECIMALS + 1)]
+    where those are more: what lies below is noise of binary arithmetic (-1922584.8800000001).
 
-    def read(value: Value, style: int) -> Amount:
+    `scales` and `rests`, style by style, are for whoever reads so many floats that a call for each
+    is too dear: a float times its scale that is a whole number, or nearly, is that number times
+    its rest; scale 0: only `read` knows.
+    """
+
+    def __init__(self, styles: list[Style], unit: int) -> None:
+        kopeck = 2 + len(str(unit)) - 1
+        self._digits = [_digits(style, kopeck) for style in styles]
+        self._reds = [style.red for style in styles]
+        self.scales = [0.0 if n is None else 10.0**n for n in self._digits]
+        self.rests: list[int] = [SCALE // 10 ** (n or 0) for n in self._digits]
+
+    def read(self, value: Value, style: int) -> Amount:
+        """Read a cell's value under its style; None: the cell is empty."""
         if type(value) is not float:
-            found = _other(value, digits[style])
-            return _signed(found, value) if reds[style] and type(value) is str else found
-        places = digits[style]
+            found = _other(value, self._digits[style])
+            return _signed(found, value) if self._reds[style] and type(value) is str else found
+        places = self._digits[style]
         if places is None:
             return Unreadable(raw_text(value), of_number(value, DECIMALS))
-        scaled = value * powers[places]
-        if -1e14 < scaled < 1e14:
+        scaled = value * self.scales[style]
+        if -MOST < scaled < MOST:
             whole: int = round(scaled)
-            if -0.001 < scaled - whole < 0.001:
-                return whole * rests[places]
+            if -NEARLY < scaled - whole < NEARLY:
+                return whole * self.rests[style]
         return _number(value, places)
-
-    return read
 
 
 def _digits(style: Style, kopeck: int) -> int | None:
@@ -85,6 +90,8 @@ def _digits(style: Style, kopeck: int) -> int | None:
 def _other(value: Value, places: int | None) -> Amount:
     if isinstance(value, CellError | bool):
         return Unreadable(str(value)[:RAW])
+    if isinstance(value, Unsure):
+        return Unreadable(value[:RAW], value.suggested)
     if isinstance(value, str):
         return of_text(value)
     return Unreadable(raw_text(value)) if places is None else _number(value, places)
@@ -107,9 +114,11 @@ def of_number(value: float | Decimal, places: int) -> int | None:
     amount may have.
     """
     exact = value if isinstance(value, Decimal) else Decimal(repr(value))
+    if not exact.is_finite():
+        return None
     try:
         rounded = exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
-    except InvalidOperation:  # infinite, not a number, or over 28 digits
+    except InvalidOperation:  # over 28 digits
         return None
     amount = int(rounded.scaleb(DECIMALS))
     return amount if -LIMIT < amount < LIMIT else None
@@ -165,6 +174,21 @@ def to_text(amount: int) -> str:
     if amount < 0:
         return f"-{to_text(-amount)}"
     kopecks, finer = divmod(amount, KOPECK)
-    whole, cents = divmod(kopecks, 100)
-    text = f"{whole}{_CENTS[cents]}"
+    text = f"{kopecks // 100}{_CENTS[kopecks % 100]}"
     return text if not finer else f"{text}{finer:04d}".rstrip("0")
+
+
+def to_texts(amounts: list[int | None]) -> list[str | None]:
+    """Several amounts as the contract carries them; there are millions, so the usual ones are
+    written without a call for each.
+    """
+    texts: list[str | None] = []
+    for amount in amounts:
+        if amount is None:
+            texts.append(None)
+        elif amount < 0 or amount % KOPECK:
+            texts.append(to_text(amount))
+        else:
+            kopecks = amount // KOPECK
+            texts.append(f"{kopecks // 100}{_CENTS[kopecks % 100]}")
+    return texts

@@ -1,119 +1,91 @@
-"""The rows under a header, each with its kind: account, group, total. What fits no kind stops the
-reading.
+"""The rows under a header, each with its kind: account, subconto, period, currency, indicator,
+group, total. A number that fits nowhere is told (R11).
 """
 
 import re
-from collections.abc import Callable, Iterable
-from decimal import Decimal
-from enum import Enum
-
-import msgspec
+from collections.abc import Iterator
 
 from armka.contract.vocabulary import LineKind
-from armka.osv import accounts
+from armka.osv import accounts, bands, period
 from armka.osv.accounts import Account
-from armka.osv.amounts import Amount, Unreadable
-from armka.osv.grid import Cell, CellError, Grid, Row, Style, Value
-from armka.osv.header import Header, is_header_row
-from armka.osv.number_format import show_code
-from armka.osv.reports import LayoutNotRead
-from armka.osv.wording import plain
+from armka.osv.amounts import Amount, AmountReader, Unreadable
+from armka.osv.chart import Plan, knows
+from armka.osv.entries import Body, Doubt, Entry, Total
+from armka.osv.grid import CellError, Grid, Row, Value
+from armka.osv.header import Header, Shape, is_header_row, shape_of
+from armka.osv.labels import Stub
+from armka.osv.labels_above import texts_of
+from armka.osv.number_format import Shows, show_code, understand
+from armka.osv.reports import announced
+from armka.osv.rows import Parts, RowReader
+from armka.osv.wording import currency, indicator, plain, side, text_of
 
 _TOTAL = re.compile(r"^(?:итого|всего)\b")
 _EXPANDED = re.compile(r"разверн")
 _OFF_BALANCE_TOTAL = re.compile(r"забаланс")
-_SECTION = re.compile(r"^раздел\b")
-_INDICATOR = re.compile(r"^(?:бу|ну|пр|вр|кол\.?|вал\.?|количество)$")
-_CURRENCY = re.compile(r"^(?:usd|eur|cny|kzt|rub|byn|gbp|chf|руб\.?|евро|долл\w*)\.?$")
-_PERIOD = re.compile(
-    r"^(?:январ|феврал|март|апрел|ма[йя]\b|июн|июл|август|сентябр|октябр|ноябр|декабр)"
-    r"|^(?:\d|i{1,3}|iv)[- \w]* (?:квартал|полугоди)|^(?:19|20)\d\d г"
-)
-
-Six = list[int | None]
+_BLOCK_TOTAL = re.compile(r"\bпо (актив|пассив)")
+_BLOCK = re.compile(r"^(?:[ivx\d.]+ ?)?(актив|пассив)\w*$")
+_SECTION = re.compile(r"^(?:раздел|глава)\b")
+_LOOK_AT = 300  # rows by whose codes the chart of accounts is told
 
 
-class Total(Enum):
-    """Which total a row is: the usual one, with balances expanded (развернутое), or of off-balance
-    accounts.
-    """
-
-    PLAIN = "plain"
-    EXPANDED = "expanded"
-    OFF_BALANCE = "off_balance"
-
-
-class Entry(msgspec.Struct):
-    """A row of the table. `outline` is its outline level, `row` its number on the sheet; `n` counts
-    from 1.
-    """
-
-    n: int
-    row: int
-    kind: LineKind
-    account: str | None
-    name: str
-    outline: int
-    amounts: Six
-    unreadable: dict[int, Unreadable]
-    off_balance: bool = False
-    total: Total | None = None
-    parent: int | None = None
-    level: int = 0
-
-
-class Doubt(msgspec.Struct, frozen=True):
-    """A number that belongs to no line (R11), or a code that may be another one (R8)."""
-
-    row: int
-    reason: str
-    rule: str = "R11"
-
-
-class Body(msgspec.Struct):
-    """What was read under one header; `end` is the index of the first row after it."""
-
-    entries: list[Entry]
-    doubts: list[Doubt]
-    end: int
-    hidden: int
-
-
-class _Parts(msgspec.Struct):
-    """A row, sorted into the header's columns."""
-
-    label: Value | None
-    label_style: int
-    name: str
-    amounts: list[Amount]
-    stray: int | None
-
-    @property
-    def has_amount(self) -> bool:
-        return any(amount is not None for amount in self.amounts)
-
-    @property
-    def has_number(self) -> bool:
-        return any(isinstance(amount, int) for amount in self.amounts)
-
-
-def read(grid: Grid, header: Header, start: int, amount: Callable[[Value, int], Amount]) -> Body:
+def read(
+    grid: Grid, header: Header, start: int, read_amount: AmountReader, roots: tuple[str, ...]
+) -> Body:
     """Read from the row with index `start` to the end of the sheet or to the next table's header.
 
-    Raises LayoutNotRead at a row that belongs to a layout which is not read.
+    `roots`: the accounts that the title names, if it does.
     """
-    reading = _Reading(grid.styles)
+    rows = grid.rows
+    reader = RowReader(header, grid.styles, read_amount)
+    plan = accounts.plan_of(_codes(rows[start : start + _LOOK_AT], reader))
+    reading = _Reading(grid, header, reader, plan, roots)
     end = start
-    for end, row in enumerate(grid.rows[start:], start):
-        if is_header_row(row):
-            if reading.total_seen:
-                return reading.body(_above_header(grid.rows, end, start))
-            continue
-        reading.take(row, _parts(row.cells, header, amount))
+    for end, row in enumerate(rows[start:], start):
+        cells = row.cells
+        # A line begins unlike the header and ends in a number: nearly no row needs a closer look.
+        if not cells or type(cells[-1][1]) is not float or cells[0][1] in header.begins:
+            if is_another_table(rows, end, over=reading.total_seen):
+                return reading.body(above_header(rows, end, start))
+            if is_repeated(row, header):
+                if reading.total_seen or _another_title(rows, start, end):
+                    return reading.body(above_header(rows, end, start))
+                reading.compare_header(row)
+                continue
+            if _is_part_of_header(row, header):
+                continue
+        reading.take(row, reader.parts(row))
     return reading.body(end + 1)
 
 
-def _above_header(rows: list[Row], index: int, start: int) -> int:
+def is_repeated(row: Row, header: Header) -> bool:
+    """Whether a row is the header's lowest row again."""
+    if header.shape is Shape.PAIRS and is_header_row(row):
+        return True
+    return _begins_alike(row, header) and texts_of(row) == header.texts[0]
+
+
+def is_another_table(rows: list[Row], index: int, *, over: bool) -> bool:
+    """Whether a row begins another table, this one being over."""
+    return over and shape_of(rows, index) is not None
+
+
+def _is_part_of_header(row: Row, header: Header) -> bool:
+    """Whether a row is one of the header's other rows again."""
+    return _begins_alike(row, header) and texts_of(row) in header.texts
+
+
+def _begins_alike(row: Row, header: Header) -> bool:
+    return bool(row.cells) and row.cells[0][1] in header.begins
+
+
+def _another_title(rows: list[Row], start: int, index: int) -> bool:
+    """Whether the rows right above a header announce a report, so that it begins a new table."""
+    above = rows[above_header(rows, index, start) : index]
+    return any(announced(text_of(cell)) for row in above for cell in row.cells)
+
+
+def above_header(rows: list[Row], index: int, start: int) -> int:
     """Back from the next table's header over the lines above it, which tell that table's
     particulars.
     """
@@ -122,152 +94,292 @@ def _above_header(rows: list[Row], index: int, start: int) -> int:
     return index
 
 
-def _parts(cells: Iterable[Cell], header: Header, amount: Callable[[Value, int], Amount]) -> _Parts:
-    parts = _Parts(None, 0, "", [None] * 6, None)
-    spans, amounts = header.spans, parts.amounts
-    first, last = header.account
-    for column, value, style in cells:
-        which = spans.get(column)
-        if which is not None:
-            found = amount(value, style)
-            if found is not None:
-                amounts[which] = (
-                    found if amounts[which] is None else Unreadable(f"{value} (две суммы)")
-                )
-        elif first <= column <= last:
-            _take_label(parts, column, value, style)
-        elif header.name and header.name[0] <= column <= header.name[1]:
-            parts.name = parts.name or " ".join(str(value).split())
-        elif last < column < header.amounts[5] and isinstance(value, float | Decimal):
-            parts.stray = column
-    return parts
-
-
-def _take_label(parts: _Parts, column: int, value: Value, style: int) -> None:
-    """The first value under «Счет» is the label; a text beside it is the name, a number a stray."""
-    if value == "":
-        return
-    if parts.label is None:
-        parts.label, parts.label_style = value, style
-    elif isinstance(value, float | Decimal):
-        parts.stray = column
-    else:
-        parts.name = parts.name or " ".join(str(value).split())
+def _codes(rows: list[Row], reader: RowReader) -> Iterator[str]:
+    for row in rows:
+        parts = reader.parts(row)
+        account = (
+            accounts.parse(reader.shown(parts.label, parts.label_style)) if parts.label else None
+        )
+        if account is not None and parts.has_amount:
+            yield account.code
 
 
 class _Reading:
     """Rows become entries one after the other; what a row is may depend on what stood above it."""
 
-    def __init__(self, styles: list[Style]) -> None:
-        self._styles = styles
+    def __init__(
+        self, grid: Grid, header: Header, reader: RowReader, plan: Plan, roots: tuple[str, ...]
+    ) -> None:
+        self._styles = grid.styles
+        self._header = header
+        self._reader = reader
+        self._plan = plan
+        self._roots = roots
         self._entries: list[Entry] = []
         self._doubts: list[Doubt] = []
         self._accounts: set[str] = set()
+        self._owner: Entry | None = None  # the last row that has a name of its own
+        self._last_account: Entry | None = None
+        self._indicator: str | None = None  # the one that stands first in each line
+        self._named = header.name is not None or "наименован" in plain(" ".join(header.texts[0]))
+        self._keeps_dimensions = bool(header.legend or roots) or not header.has_accounts
+        self._legend = set(map(plain, header.legend))
         self._hidden = 0
         self._first = True
+        self._block = ""
         self.total_seen = False
 
     def body(self, end: int) -> Body:
-        return Body(self._entries, self._doubts, end, self._hidden)
+        """What was read."""
+        header = self._header
+        return Body(
+            self._entries,
+            self._doubts,
+            end,
+            self._hidden,
+            self._plan,
+            self._roots,
+            len(header.legend),
+            header.amounts,
+            header.shape is Shape.ONE_SIDED,
+        )
 
-    def take(self, row: Row, parts: _Parts) -> None:
+    def compare_header(self, row: Row) -> None:
+        """A header printed again must stand where the first one stands."""
+        columns = [cell[0] for cell in row.cells if side(text_of(cell))]
+        expected = [column for column in self._header.columns if column is not None]
+        if self._header.shape is Shape.PAIRS and not set(expected) <= set(columns):
+            reason = "шапка таблицы повторена, а колонки сумм в ней стоят иначе"
+            self._doubts.append(Doubt(row.number, reason, "R12"))
+
+    def take(self, row: Row, parts: Parts) -> None:
         """Take one row; blank ones and lines of mere text leave nothing."""
         first, self._first = self._first, False
         if first and _numbers_columns(row):
             return
-        if row.hidden and not row.level:
+        if row.hidden and not row.level and (parts.has_number or parts.label is not None):
             self._hidden += 1
         if parts.stray is not None:
-            self._doubts.append(Doubt(row.number, "число стоит вне колонок таблицы"))
+            reason = "число стоит вне колонок таблицы"
+            self._doubts.append(Doubt(row.number, reason, column=parts.stray))
         account = self._account(row, parts)
         if account is not None:
             self._take_account(row, parts, account)
             return
         text = plain(str(parts.label or "")) or plain(parts.name)
+        block = _BLOCK.match(text)
         if _TOTAL.match(text):
             self._total(row, parts, text)
-        elif parts.has_amount:
+        elif block and not parts.has_number:
+            self._block = block.group(1)
+        elif not parts.has_amount and text in self._legend:
+            return
+        elif parts.has_amount or self._heads_others(row, parts):
             self._take_other(row, parts, text)
 
-    def _account(self, row: Row, parts: _Parts) -> Account | None:
+    def _heads_others(self, row: Row, parts: Parts) -> bool:
+        """Whether a row without amounts is a line all the same: rows stand under it."""
+        if self.total_seen or not isinstance(parts.label, str):
+            return False
+        measured = bool(parts.others) and bool(parts.text(Stub.INDICATOR))
+        return measured or bool(row.level)
+
+    def _account(self, row: Row, parts: Parts) -> Account | None:
         label = parts.label
         if label is None or isinstance(label, CellError | bool):
             return None
         if isinstance(label, str):
-            return accounts.parse(label)
-        code = show_code(label, self._styles[parts.label_style].number_format)
-        if code is not None and re.fullmatch(r"\d+\.\d", code):
-            reason = f"код счета хранится числом и мог потерять ноль: {code} или {code}0"
-            self._doubts.append(Doubt(row.number, reason, "R8"))
-        return accounts.parse(code) if code else None
+            found = accounts.parse(label)
+        else:
+            code = show_code(label, self._styles[parts.label_style].number_format)
+            found = accounts.parse(code) if code else None
+            if (
+                found
+                and self._is_account(row, parts, found)
+                and re.fullmatch(r"\d+\.\d", found.code)
+            ):
+                reason = f"код счета хранится числом и мог потерять ноль: {code} или {code}0"
+                self._doubts.append(Doubt(row.number, reason, "R8"))
+        if found is None or not self._is_account(row, parts, found):
+            return None
+        return found
 
-    def _take_account(self, row: Row, parts: _Parts, account: Account) -> None:
-        off_balance = accounts.is_off_balance(account.code)
+    def _is_account(self, row: Row, parts: Parts, found: Account) -> bool:
+        """Whether what looks like a code is one, and not a subconto that is called like one."""
+        code = found.code
+        if self._roots:
+            again = code in self._accounts and self._is_subconto_again(row, found)
+            return not again and (
+                accounts.is_under(code, self._roots)
+                or any(root.startswith(f"{code}.") for root in self._roots)
+            )
+        if not self._header.has_accounts or (self._plan is Plan.BUDGET and len(code) == 1):
+            return False
+        above = self._last_account
+        if above is None or above.account is None or row.level <= above.outline:
+            return True
+        if accounts.is_under(
+            code, accounts.ancestors(above.account, self._plan)[-1:] or [above.account]
+        ):
+            return True
+        bare = self._named and not (parts.name or found.name)
+        strange = self._plan is Plan.COMMERCIAL and not (
+            knows(self._plan, accounts.head_of(code)) or accounts.is_off_balance(code)
+        )
+        return not (bare or strange)
+
+    def _is_subconto_again(self, row: Row, found: Account) -> bool:
+        """Whether a code that has been seen begins the name of a subconto: «60 лет Октября»."""
+        above = self._last_account
+        return above is not None and (row.level > above.outline or bool(found.name))
+
+    def _take_account(self, row: Row, parts: Parts, account: Account) -> None:
+        off_balance = accounts.is_off_balance(account.code, self._plan)
         if self.total_seen and not parts.has_amount and not off_balance:
             return
-        self._refuse_other_plans(row, account.code)
-        repeats = self._styles[parts.label_style].italic and account.code in self._accounts
+        italic = self._styles[parts.label_style].italic
+        repeats = italic and account.code in self._accounts
         kind = LineKind.GROUP if repeats else LineKind.ACCOUNT
         entry = self._add(row, parts, kind, parts.name or account.name)
-        entry.account = account.code
-        entry.off_balance = off_balance
+        entry.account, entry.off_balance = account.code, off_balance
+        entry.key = parts.text(Stub.BUDGET) if parts.others else ""
+        if entry.key and not entry.name:
+            entry.name = entry.key
         if self.total_seen and not off_balance:
-            self._doubts.append(
-                Doubt(row.number, f"балансовый счет {account.code} стоит после строки «Итого»")
-            )
+            reason = f"балансовый счет {account.code} стоит после строки «Итого»"
+            self._doubts.append(Doubt(row.number, reason))
         self._accounts.add(account.code)
+        self._last_account = entry
 
-    def _refuse_other_plans(self, row: Row, code: str) -> None:
-        family = accounts.other_plan(code)
-        if family is not None:
-            raise LayoutNotRead(family, f"счет «{code}» в строке {row.number}")
-
-    def _total(self, row: Row, parts: _Parts, text: str) -> None:
+    def _total(self, row: Row, parts: Parts, text: str) -> None:
         entry = self._add(
             row, parts, LineKind.TOTAL, " ".join(str(parts.label or parts.name).split())
         )
         entry.total = Total.PLAIN
+        block = _BLOCK_TOTAL.search(text)
         if _EXPANDED.search(text):
             entry.total = Total.EXPANDED
         elif _OFF_BALANCE_TOTAL.search(text):
             entry.total = Total.OFF_BALANCE
-        self.total_seen = True
+        elif block:
+            entry.total, entry.block = Total.BLOCK, block.group(1)
+        self.total_seen = self.total_seen or entry.total is not Total.BLOCK
 
-    def _take_other(self, row: Row, parts: _Parts, text: str) -> None:
-        if not parts.has_number:
+    def _take_other(self, row: Row, parts: Parts, text: str) -> None:
+        if parts.has_amount and not parts.has_number:
             if any(map(_hides_amount, parts.amounts)):
                 self._doubts.append(Doubt(row.number, "строка без счета, суммы в ней не читаются"))
             return
-        if parts.label is not None and (type(parts.label) is not str):
+        measured = self._measured(row, parts, text)
+        if measured is not None:
+            self._add_measured(row, parts, measured)
+        elif self.total_seen:
+            reason = "суммы стоят после строки «Итого», и это не счет"
+            self._doubts.append(Doubt(row.number, reason))
+        elif not self._keeps_dimensions and not isinstance(parts.label, str | None):
             reason = "суммы есть, а вместо кода счета ошибка, дата или другое число"
             self._doubts.append(Doubt(row.number, reason, "R8"))
+        elif parts.label is None and not parts.name and not self._may_be_nameless(parts):
+            self._doubts.append(Doubt(row.number, "суммы есть, а чьи они, в строке не сказано"))
+        else:
+            self._take_named(row, parts, text)
+
+    def _measured(self, row: Row, parts: Parts, text: str) -> str | None:
+        """Which indicator of the line above a row is; None: it is a line of its own."""
+        own = indicator(parts.text(Stub.INDICATOR)) if parts.others else None
+        if self._owner is None:
+            return None
+        if parts.label is None:
+            if own is not None:
+                return None if own == self._indicator else own
+            quantities = self._header.stubs and Stub.INDICATOR in self._header.stubs.values()
+            same = row.level == self._owner.outline and not self._foreign(parts)
+            return "Кол" if same and not quantities and self._shows_quantities(parts) else None
+        return indicator(text) if own is None else None
+
+    def _foreign(self, parts: Parts) -> bool:
+        return bool(parts.text(Stub.CURRENCY) or parts.text(Stub.PERIOD))
+
+    def _shows_quantities(self, parts: Parts) -> bool:
+        """Whether the amounts are shown as quantities are, with three decimals."""
+        formats = [self._styles[style].number_format for style in parts.styles if style >= 0]
+        return bool(formats) and all(understand(code).decimals == 3 for code in formats)
+
+    def _may_be_nameless(self, parts: Parts) -> bool:
+        """Whether a row without a name is a subconto that was left blank in a report about an
+        account, or says in another column what it is.
+        """
+        if self._roots or not self._header.has_accounts:
+            return True
+        others = parts.others or {}
+        return any(kind is not Stub.INDICATOR for kind in others)
+
+    def _add_measured(self, row: Row, parts: Parts, measured: str) -> None:
+        owner = self._owner
+        entry = self._add(row, parts, LineKind.INDICATOR, measured)
+        entry.indicator = measured
+        if owner is not None:
+            entry.parent, entry.account = owner.n, owner.account
+            entry.off_balance, entry.outline = owner.off_balance, owner.outline
+            self._owner = owner
+
+    def _take_named(self, row: Row, parts: Parts, text: str) -> None:
+        """A line that is no account: period, currency, section or subconto."""
+        others = parts.others or {}
+        label = " ".join(str(parts.label or "").split())
+        money = currency(label or parts.text(Stub.CURRENCY))
+        if money is not None and not (parts.label is not None and Stub.DIMENSION in others):
+            entry = self._add(row, parts, LineKind.CURRENCY, label or parts.text(Stub.CURRENCY))
+            entry.currency = money
             return
-        if self.total_seen:
-            self._doubts.append(
-                Doubt(row.number, "суммы стоят после строки «Итого», и это не счет")
-            )
+        when = label or parts.text(Stub.PERIOD)
+        if not when.isdigit() and period.alone(when) is not None:
+            self._add(row, parts, LineKind.PERIOD, when)
             return
         style = self._styles[parts.label_style]
-        if parts.label is not None and (style.italic or _SECTION.match(text)):
-            self._add(row, parts, LineKind.GROUP, " ".join(str(parts.label).split()))
+        if parts.label is not None and _SECTION.match(text):
+            self._add(row, parts, LineKind.GROUP, label)
             return
-        raise LayoutNotRead(
-            _family_of(text), f"строка {row.number} («{text[:60]}») имеет суммы, но не счет"
-        )
+        name = self._shown(parts.label, parts.label_style) or parts.name
+        entry = self._add(row, parts, LineKind.DIMENSION, name or self._of_columns(parts))
+        entry.italic = style.italic and parts.label is not None
 
-    def _add(self, row: Row, parts: _Parts, kind: LineKind, name: str) -> Entry:
-        amounts: Six = []
-        unreadable = {}
-        for which, amount in enumerate(parts.amounts):
-            if isinstance(amount, Unreadable):
-                unreadable[which] = amount
-                amounts.append(None)
-            else:
-                amounts.append(amount)
-        number = len(self._entries) + 1
-        entry = Entry(number, row.number, kind, None, name, row.level, amounts, unreadable)
+    def _of_columns(self, parts: Parts) -> str:
+        return parts.text(Stub.DIMENSION) or parts.text(Stub.BUDGET)
+
+    def _shown(self, label: Value | None, style: int) -> str:
+        if isinstance(label, float):
+            shows = understand(self._styles[style].number_format).shows
+            return (
+                period.of_serial(label) if shows is Shows.DATE else self._reader.shown(label, style)
+            )
+        return " ".join(str(label or "").split())
+
+    def _add(self, row: Row, parts: Parts, kind: LineKind, name: str) -> Entry:
+        entry, *others = bands.entries(self._header, row, parts, kind, name, len(self._entries) + 1)
+        style = self._styles[parts.label_style]
+        entry.indent = style.indent + max(parts.label_column - self._header.label[0], 0)
+        entry.block = self._block
+        if parts.others:
+            self._take_columns(entry, parts)
         self._entries.append(entry)
+        self._entries.extend(others)
+        self._owner = entry
+        if self._indicator is None:
+            self._indicator = entry.indicator
         return entry
+
+    def _take_columns(self, entry: Entry, parts: Parts) -> None:
+        """What the columns beside «Счет» say of a line."""
+        entry.indicator = indicator(parts.text(Stub.INDICATOR))
+        entry.currency = currency(parts.text(Stub.CURRENCY))
+        dimensions = (parts.others or {}).get(Stub.DIMENSION, [])
+        if dimensions and entry.kind in (LineKind.ACCOUNT, LineKind.DIMENSION):
+            entry.kind = LineKind.DIMENSION
+            entry.name = " / ".join(
+                text for text in (entry.name, *(text for _, text in dimensions)) if text
+            )
+            entry.indent += len(dimensions)
 
 
 def _hides_amount(amount: Amount) -> bool:
@@ -277,15 +389,6 @@ def _hides_amount(amount: Amount) -> bool:
     return isinstance(amount, Unreadable) and not re.fullmatch(r"[^\d#]*[^\W\d][^\d#]*", amount.raw)
 
 
-def _family_of(text: str) -> str:
-    """Which layout has rows like this one."""
-    if not text or _INDICATOR.match(text):
-        return "indicators"
-    if _CURRENCY.match(text):
-        return "currency"
-    return "periods" if _PERIOD.match(text) else "account_subconto"
-
-
 def _numbers_columns(row: Row) -> bool:
     """Whether the row only numbers the columns, 1 2 3 …, as printed forms do under their header."""
     values = [cell[1] for cell in row.cells if cell[1] != ""]
@@ -293,4 +396,4 @@ def _numbers_columns(row: Row) -> bool:
         str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         for value in values
     ]
-    return len(texts) >= 7 and texts == [str(index) for index in range(1, len(texts) + 1)]
+    return len(texts) >= 5 and texts == [str(index) for index in range(1, len(texts) + 1)]

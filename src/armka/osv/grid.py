@@ -1,8 +1,9 @@
-"""What a reader hands over: one sheet as rows of cells, with everything that 1С says by looks
-alone.
+"""What a reader hands over: one table as rows of cells, with everything that 1С says by looks
+alone, and where it stands, on a sheet or on pages.
 """
 
 from decimal import Decimal
+from typing import Self
 
 import msgspec
 
@@ -13,6 +14,22 @@ class CellError(str):
     """
 
     __slots__ = ()
+
+
+class Unsure(str):
+    """A text that was read off an image, and not surely: it is no amount, whatever it says.
+
+    `suggested` is what it may mean, in the unit of `armka.osv.amounts`.
+    """
+
+    __slots__ = ("suggested",)
+    suggested: int | None
+
+    def __new__(cls, text: str, suggested: int | None) -> Self:
+        """Keep the text with what it may mean."""
+        made = super().__new__(cls, text)
+        made.suggested = suggested
+        return made
 
 
 # A number is a float where its stored digits survive that, else a Decimal; a date is the number it
@@ -55,9 +72,20 @@ class Merge(msgspec.Struct, frozen=True, gc=False):
     last_column: int
 
 
+class Scan(msgspec.Struct):
+    """Where a grid that was read off pages stands on them: the page of each row by its number, and
+    the box (shares of the page) and confidence of each cell by (row's number, column).
+    """
+
+    pages: dict[int, int]
+    boxes: dict[tuple[int, int], list[float]]
+    confidence: dict[tuple[int, int], float | None]
+
+
 class Grid(msgspec.Struct):
-    """One sheet: its rows in ascending order, without the rows that have no cells; a hidden one is
-    handed over empty.
+    """One sheet, or the tables of some pages one under the other: its rows in ascending order,
+    without the rows that have no cells; a hidden sheet is handed over empty. `scan`: it is no
+    sheet, and `sheet` is only what to call it.
     """
 
     sheet: str
@@ -65,6 +93,7 @@ class Grid(msgspec.Struct):
     styles: list[Style]
     merges: list[Merge]
     hidden: bool = False
+    scan: Scan | None = None
 
 
 class Origin(msgspec.Struct, frozen=True):

@@ -1,241 +1,300 @@
-"""Where a trial balance's table stands on a sheet: its six amounts, the account and the name (R12).
+"""Where a table stands on a sheet: its amounts, its accounts and what else its rows say (R12).
 
-The amounts are found by pair: Дебет and Кредит under a heading each of opening balance, turnover
-and closing balance, wherever they stand, with any decorative columns between them.
+The amounts are found by what stands over them, wherever that is: opening balance, turnover, closing
+balance, debit, credit, each with any decorative columns between; once, or once for each period,
+currency, quantity.
 """
 
-import re
-from collections.abc import Iterator
+from enum import Enum
 from itertools import pairwise
 
 import msgspec
 
-from armka.osv.grid import Cell, Grid, Merge, Row
-from armka.osv.reports import LayoutNotRead, NotTrialBalance
-from armka.osv.wording import Heading, Side, heading, plain, side, text_of
+from armka.osv import accounts
+from armka.osv.grid import Grid, Row
+from armka.osv.labels import MAIN, Amount, Band, Measure, Stub, amount, stub
+from armka.osv.labels_above import HeaderRows, rows_of, shown_code
+from armka.osv.reports import NotTrialBalance
+from armka.osv.wording import Heading, Side, plain, side, text_of
 
-_HEADINGS_ABOVE = 3  # how many rows above Дебет and Кредит the headings may stand
-_ACCOUNT = re.compile(
-    r"^(?:код )?(?:№ ?|номер )?(?:бухгалтерск\w+ )?(?:счет\w*|код)\b(?!.*\bепс\b)"
-)
-_NAME = re.compile(r"\bнаименован\w+|\bназвание\b")
-_FAMILIES = [
-    (re.compile(r"^показател"), "indicators"),
-    (re.compile(r"^(?:валюта|вал\.?)$|\bв валюте\b"), "currency"),
-    (re.compile(r"^субконто\b"), "upp"),
-    (re.compile(r"^(?:кпс|кфо|квд|кбк)\b"), "budget"),
-    (re.compile(r"\bепс\b"), "nfo_eps"),
-    (re.compile(r"^(?:период|месяц|дата)$"), "periods"),
-    (
-        re.compile(r"^(?:контрагент|договор|номенклатур|подразделени|сотрудник|работник|статья)"),
-        "account_subconto",
-    ),
-]
+Span = tuple[int, int]
+
+
+class Shape(Enum):
+    """How a table tells its balances."""
+
+    PAIRS = "pairs"  # six amounts a row
+    ONE_SIDED = "one_sided"  # opening, two turnovers, closing; the side is the account's own
+    ANALYSIS = "analysis"  # debit and credit; opening, turnover and closing are rows
 
 
 class Header(msgspec.Struct, frozen=True):
     """Where things stand; columns count from 0, rows as the sheet numbers them, spans are
-    inclusive.
+    inclusive. `spans`: every column under an amount's label -> 6 times its band's index and which
+    of the six it is.
     """
 
+    shape: Shape
     first_row: int
     last_row: int
-    account: tuple[int, int]
-    name: tuple[int, int] | None  # None: one column holds the code and the name
-    amounts: tuple[int, int, int, int, int, int]
-    spans: dict[int, int]  # every column under an amount's heading -> which of the six it is
+    label: Span  # the account, or the subconto where there are no accounts
+    has_accounts: bool
+    name: Span | None  # None: one column holds the code and the name
+    stubs: dict[int, Stub]  # every column of the others beside the amounts
+    bands: list[Band]  # the first is the main one
+    columns: list[int | None]  # of each amount, band by band
+    spans: dict[int, int]
+    correspondents: dict[int, int]  # columns of correspondent accounts -> 0 debit, 1 credit
+    legend: list[str]  # what the levels of the rows are, where the header says it
+    texts: list[list[str]]  # of its rows, the lowest first: by them it is known again further down
+    begins: frozenset[str]  # how its rows begin, and so may that one
+    upp: bool
 
-
-class _Label(msgspec.Struct, frozen=True):
-    column: int
-    heading: Heading
-    side: Side
+    @property
+    def amounts(self) -> list[int | None]:
+        """The columns of the six main amounts."""
+        return self.columns[:6]
 
 
 def next_row(grid: Grid, start: int) -> int | None:
-    """The index of the first row at or below `start` that looks like a header's lowest row."""
+    """The index of the first row at or below `start` that looks like a header."""
     rows = grid.rows
-    return next((index for index in range(start, len(rows)) if is_header_row(rows[index])), None)
+    return next(
+        (index for index in range(start, len(rows)) if shape_of(rows, index) is not None), None
+    )
+
+
+def shape_of(rows: list[Row], index: int) -> Shape | None:
+    """What a table is like whose header has this row; None: there is none."""
+    row = rows[index]
+    texts = [text for text in map(text_of, row.cells) if text]
+    if len(texts) < 3:
+        return None
+    if is_header_row(row):
+        return Shape.PAIRS
+    stubs = {stub(text) for text in texts}
+    amounts = [found for found in (amount([text]) for text in texts) if found is not None]
+    sides = {found.side for found in amounts}
+    if Stub.CORRESPONDENT in stubs and Stub.ACCOUNT in stubs and {Side.DEBIT, Side.CREDIT} <= sides:
+        return Shape.ANALYSIS
+    groups = {(found.group, found.side) for found in amounts}
+    one_sided = {(Heading.OPENING, None), (Heading.CLOSING, None)} <= groups
+    if one_sided and (_turnovers(groups) or _sides_below(rows, index)):
+        return Shape.ONE_SIDED
+    return None
+
+
+def _turnovers(groups: set[tuple[Heading | None, Side | None]]) -> bool:
+    return {(Heading.TURNOVER, Side.DEBIT), (Heading.TURNOVER, Side.CREDIT)} <= groups
+
+
+def _sides_below(rows: list[Row], index: int) -> bool:
+    """Whether the next row names debit and credit once each: those of the turnovers alone."""
+    if index + 1 >= len(rows):
+        return False
+    sides = [side(text) for text in map(text_of, rows[index + 1].cells) if text]
+    return sides.count(Side.DEBIT) == 1 and sides.count(Side.CREDIT) == 1
+
+
+def is_header_row(row: Row) -> bool:
+    """Whether the row names debit and credit three times each, at least."""
+    cells = row.cells
+    if len(cells) < 6 or type(cells[-1][1]) is float or type(cells[-2][1]) is float:
+        return False
+    sides = [side(text) for text in map(text_of, row.cells) if text]
+    return sides.count(Side.DEBIT) >= 3 and sides.count(Side.CREDIT) >= 3
 
 
 def read(grid: Grid, index: int, start: int) -> tuple[Header, int]:
-    """Read the header whose lowest row has this index; also the index of the row after it.
+    """Read the header whose lowest row of labels has this index; also the index of the row after
+    it.
 
-    Rows above `start` belong to something else. Raises SheetNotRead where the table is not of a
-    layout that is read.
+    Rows above `start` belong to something else. Raises NotTrialBalance where the table is none.
     """
-    header = _header(grid, index, start)
+    shape = shape_of(grid.rows, index) or Shape.PAIRS
+    found = rows_of(grid, index, start)
+    header = _assembled(grid, shape, found)
     following = index + 1
     while following < len(grid.rows) and grid.rows[following].number <= header.last_row:
         following += 1
     return header, following
 
 
-def is_header_row(row: Row) -> bool:
-    """Whether the row names debit and credit three times each, at least."""
-    if sum(type(cell[1]) is str for cell in row.cells) < 6:
-        return False
-    sides = [side(text) for text in map(text_of, row.cells) if text]
-    return sides.count(Side.DEBIT) >= 3 and sides.count(Side.CREDIT) >= 3
-
-
-def _header(grid: Grid, index: int, start: int) -> Header:
-    row = grid.rows[index]
-    above = [
-        r
-        for r in grid.rows[max(start, index - _HEADINGS_ABOVE) : index]
-        if r.number >= row.number - _HEADINGS_ABOVE
-    ]
-    labels = list(_labels(row, above, grid.merges))
-    amounts = _six(_placed(labels))
-    first_row = min([r.number for r in above if _has_heading(r)], default=row.number)
-    names = [(r, cell) for r in (*above, row) if r.number >= first_row for cell in r.cells]
-    _refuse_other_families(names)
-    last_row = max(
-        [
-            row.number,
-            *(
-                m.last_row
-                for m in grid.merges
-                if m.first_row == row.number and m.last_row < row.number + 4
-            ),
-        ]
-    )
-    account, name = _account_and_name(names, amounts[0], grid.merges)
+def _assembled(grid: Grid, shape: Shape, found: HeaderRows) -> Header:
+    paths = {column: [text for _, text in path] for column, path in found.paths.items()}
+    labelled = {column: amount(path) for column, path in paths.items()}
+    kinds = {column: _stub_of(path) for column, path in paths.items() if labelled[column] is None}
+    amounts = {column: one for column, one in labelled.items() if one is not None}
+    placed = _placed(amounts, shape)
+    first = min(placed)
+    bands, columns = _bands(placed, shape)
+    stubs = {column: kind for column, kind in kinds.items() if column < first and kind is not None}
+    below = [stub(text) for text in found.legend]
+    label, name, others = _stub_spans(stubs, paths, found.merged, first)
     return Header(
-        first_row, last_row, account, name, amounts, _spans(amounts, row.number, grid.merges)
+        shape=shape,
+        first_row=found.first_row,
+        last_row=found.last_row,
+        label=label,
+        has_accounts=not {Stub.ACCOUNT, Stub.BUDGET}.isdisjoint([*stubs.values(), *below]),
+        name=name,
+        stubs=others,
+        bands=bands,
+        columns=columns,
+        spans=_spans(columns, found.merged, set(paths)),
+        correspondents=_correspondents(grid, found, columns),
+        legend=found.legend,
+        texts=found.texts,
+        begins=frozenset(str(row.cells[0][1]) for row in found.rows if row.cells),
+        upp=_is_upp(paths),
     )
 
 
-def _has_heading(row: Row) -> bool:
-    return any(heading(text_of(cell)) for cell in row.cells)
+def _stub_of(path: list[str]) -> Stub | None:
+    return next((kind for kind in map(stub, reversed(path)) if kind is not None), None)
 
 
-def _labels(row: Row, above: list[Row], merges: list[Merge]) -> Iterator[_Label]:
-    """Each debit and credit of the row with the heading over it."""
-    for cell in row.cells:
-        text = text_of(cell)
-        which = side(text) if text else None
-        if which is None:
+def _is_upp(paths: dict[int, list[str]]) -> bool:
+    """1С:УПП says «Оборот за период» and «Субконто»."""
+    texts = {plain(text) for path in paths.values() for text in path}
+    return "субконто" in texts or (
+        "оборот за период" in texts and "сальдо на начало периода" in texts
+    )
+
+
+def _placed(amounts: dict[int, Amount], shape: Shape) -> dict[int, tuple[int, Band]]:
+    """Column -> (which of the six, band); a balance without начало or конец is told by its place
+    beside the turnovers.
+    """
+    if shape is Shape.ANALYSIS:
+        return {
+            column: (Heading.TURNOVER.value * 2 + one.side.value, one.band)
+            for column, one in amounts.items()
+            if one.side is not None
+        }
+    turnovers = [c for c, one in amounts.items() if one.group is Heading.TURNOVER]
+    placed = {}
+    for column, one in amounts.items():
+        group, own_side = one.group, one.side
+        if group is None or (own_side is None and shape is Shape.PAIRS):
             continue
-        over = heading(text) or _heading_over(cell[0], above, merges)
-        if over is None:
-            raise NotTrialBalance(
-                None, f"над «{text}» нет заголовка сальдо или оборотов (строка {row.number})"
-            )
-        yield _Label(cell[0], over, which)
-
-
-def _heading_over(column: int, above: list[Row], merges: list[Merge]) -> Heading | None:
-    """The nearest row above that has a heading over this column: a merged one, else the nearest to
-    the left.
-    """
-    for row in reversed(above):
-        left = [cell for cell in row.cells if cell[0] <= column and text_of(cell)]
-        found = heading(text_of(left[-1])) if left else None
-        if found is not None and _reaches(left[-1][0], column, row.number, merges):
-            return found
-    return None
-
-
-def _reaches(first: int, column: int, row: int, merges: list[Merge]) -> bool:
-    """Whether a heading at `first` stands over `column`: within its merge, or anywhere where it is
-    not merged.
-    """
-    merge = _merge_at(first, row, merges)
-    return merge is None or merge.last_column == merge.first_column or column <= merge.last_column
-
-
-def _merge_at(column: int, row: int, merges: list[Merge]) -> Merge | None:
-    for merge in merges:
-        if merge.first_column == column and merge.first_row <= row <= merge.last_row:
-            return merge
-    return None
-
-
-def _placed(labels: list[_Label]) -> list[tuple[int, int]]:
-    """(which of the six, column); a balance without начало or конец is told by its place beside the
-    turnovers.
-    """
-    turnovers = [label.column for label in labels if label.heading is Heading.TURNOVER]
-    placed = []
-    for label in labels:
-        group = label.heading
         if group is Heading.BALANCE and turnovers:
-            group = Heading.OPENING if label.column < min(turnovers) else Heading.CLOSING
+            group = Heading.OPENING if column < min(turnovers) else Heading.CLOSING
         if group is Heading.BALANCE:
             raise NotTrialBalance(None, "в шапке таблицы нет колонок с оборотами")
-        placed.append((group.value * 2 + label.side.value, label.column))
+        if own_side is None and group is Heading.TURNOVER:
+            continue
+        placed[column] = (group.value * 2 + (own_side or Side.DEBIT).value, one.band)
+    if not placed:
+        raise NotTrialBalance(None, "над дебетом и кредитом нет заголовков сальдо и оборотов")
     return placed
 
 
-def _six(placed: list[tuple[int, int]]) -> tuple[int, int, int, int, int, int]:
-    columns = dict(placed)
-    if len(columns) < len(placed):
-        raise LayoutNotRead("currency", "в шапке больше шести колонок сумм")
-    if len(columns) < 6:
+def _bands(
+    placed: dict[int, tuple[int, Band]], shape: Shape
+) -> tuple[list[Band], list[int | None]]:
+    """The bands, the main one first, and the columns of their amounts."""
+    placed = _told_apart(placed)
+    bands = [MAIN, *dict.fromkeys(band for _, band in placed.values() if band != MAIN)]
+    columns: list[int | None] = [None] * (6 * len(bands))
+    for column, (which, band) in placed.items():
+        place = 6 * bands.index(band) + which
+        if columns[place] is not None:
+            raise NotTrialBalance(
+                None, "в шапке больше шести колонок сумм, и не сказано, чем они различаются"
+            )
+        columns[place] = column
+    needed = {Shape.PAIRS: range(6), Shape.ONE_SIDED: (0, 2, 3, 4), Shape.ANALYSIS: (2, 3)}[shape]
+    of_periods = [
+        columns[6 * index + which]
+        for index, band in enumerate(bands)
+        for which in range(6)
+        if band.measure is Measure.PERIOD
+    ]
+    if any(columns[which] is None for which in needed) and not any(of_periods):
         raise NotTrialBalance(
             None,
             "в шапке таблицы нет всех шести колонок: "
             "дебет и кредит сальдо на начало, оборотов и сальдо на конец",
         )
-    six = tuple(columns[which] for which in range(6))
-    if any(left >= right for left, right in pairwise(six)):
+    main = [column for column in columns[:6] if column is not None]
+    if any(left >= right for left, right in pairwise(main)):
         raise NotTrialBalance(None, "колонки сумм стоят не по порядку: начало, обороты, конец")
-    return six  # type: ignore[return-value]
+    return bands, columns
 
 
-def _refuse_other_families(names: list[tuple[Row, Cell]]) -> None:
-    for row, cell in names:
-        words = plain(text_of(cell))
-        for pattern, family in _FAMILIES:
-            if words and pattern.search(words):
-                raise LayoutNotRead(
-                    family, f"колонка «{text_of(cell)}» в шапке (строка {row.number})"
-                )
-
-
-def _account_and_name(
-    names: list[tuple[Row, Cell]], limit: int, merges: list[Merge]
-) -> tuple[tuple[int, int], tuple[int, int] | None]:
-    """The spans of the account's and the name's columns; no name span: one column holds both, or
-    there are no names.
+def _told_apart(placed: dict[int, tuple[int, Band]]) -> dict[int, tuple[int, Band]]:
+    """A period or «руб.» that is said of everything alike says nothing: those columns are the main
+    ones.
     """
-    account: tuple[int, int] | None = None
-    name: tuple[int, int] | None = None
-    left = sorted(cell[0] for _, cell in names if cell[0] < limit and text_of(cell))
-    for row, cell in names:
-        words = plain(text_of(cell))
-        if not words or cell[0] >= limit:
-            continue
-        span = (cell[0], _span_end(cell[0], row.number, merges, left, limit))
-        if account is None and _ACCOUNT.search(words):
-            account = span
-        elif name is None and _NAME.search(words):
-            name = span
-    if account is None:
-        seen = ", ".join(
-            f"«{text_of(cell)}»" for _, cell in names if cell[0] < limit and text_of(cell)
-        )
+    for measure in (Measure.NATIONAL, Measure.PERIOD, Measure.CURRENCY):
+        plain_ones = {which for which, band in placed.values() if band == MAIN}
+        others = [which for which, band in placed.values() if band.measure is measure]
+        if len(others) == len(set(others)) and not plain_ones & set(others):
+            placed = {
+                column: (which, MAIN if band.measure is measure else band)
+                for column, (which, band) in placed.items()
+            }
+    return placed
+
+
+def _stub_spans(
+    stubs: dict[int, Stub], paths: dict[int, list[str]], merged: dict[int, int], limit: int
+) -> tuple[Span, Span | None, dict[int, Stub]]:
+    """The spans of the account's and the name's columns, and what the other columns are."""
+    left = sorted(column for column in paths if column < limit)
+    spans = {column: _span(column, left, merged, limit) for column in stubs}
+    firsts = [_first(stubs, kind) for kind in (Stub.ACCOUNT, Stub.DIMENSION, Stub.BUDGET)]
+    label = next((column for column in firsts if column is not None), None)
+    if label is None:
+        seen = ", ".join(f"«{paths[column][-1]}»" for column in left)
         raise NotTrialBalance(
             None, f"в шапке нет колонки «Счет»{': слева от сумм ' + seen if seen else ''}"
         )
-    return account, name
+    name = _first(stubs, Stub.NAME)
+    others = {
+        column: kind
+        for first, kind in stubs.items()
+        if first not in (label, name)
+        for column in range(spans[first][0], spans[first][1] + 1)
+    }
+    return spans[label], None if name is None else spans[name], others
 
 
-def _span_end(column: int, row: int, merges: list[Merge], labelled: list[int], limit: int) -> int:
-    """The last column under a label: up to the next labelled one, since 1С indents codes by
-    columns.
-    """
-    merge = _merge_at(column, row, merges)
+def _first(stubs: dict[int, Stub], kind: Stub) -> int | None:
+    return min((column for column, own in stubs.items() if own is kind), default=None)
+
+
+def _span(column: int, labelled: list[int], merged: dict[int, int], limit: int) -> Span:
+    """Up to the next labelled column, since 1С indents codes by columns."""
     following = next((other for other in labelled if other > column), limit)
-    return max(following - 1, min(merge.last_column, limit - 1) if merge else column)
+    return column, max(following - 1, min(merged.get(column, column), limit - 1))
 
 
-def _spans(amounts: tuple[int, ...], row: int, merges: list[Merge]) -> dict[int, int]:
+def _spans(columns: list[int | None], merged: dict[int, int], labelled: set[int]) -> dict[int, int]:
     spans = {}
-    for which, column in enumerate(amounts):
-        merge = _merge_at(column, row, merges)
-        last = merge.last_column if merge else column
-        spans.update(dict.fromkeys(range(column, last + 1), which))
+    for place, column in enumerate(columns):
+        if column is None:
+            continue
+        last = merged.get(column, column)
+        others = [other for other in labelled if column < other <= last]
+        spans.update(dict.fromkeys(range(column, min([last + 1, *others])), place))
     return spans
+
+
+def _correspondents(grid: Grid, found: HeaderRows, columns: list[int | None]) -> dict[int, int]:
+    """Columns between the amounts that are labelled with account codes: right of the debit turnover
+    they are its parts, right of the credit turnover that one's.
+    """
+    debit, credit, last = columns[2], columns[3], columns[4]
+    if debit is None or credit is None:
+        return {}
+    end = max(last, credit) if last is not None else credit
+    parts = {}
+    for row in found.rows:
+        for cell in row.cells:
+            column, code = cell[0], shown_code(cell, grid.styles)
+            between = debit < column < credit or credit < column < end
+            if between and code is not None and accounts.parse(code):
+                parts[column] = 0 if column < credit else 1
+    return parts

@@ -66,6 +66,8 @@ def show_code(number: float | Decimal, code: str) -> str | None:
     if understand(code).shows is not Shows.NUMBER:
         return None
     exact = number if isinstance(number, Decimal) else Decimal(repr(number))
+    if not exact.is_finite():
+        return None
     section = _first_section(code)
     masked = _LITERAL.sub("", section)
     if not re.search("[0#?]", masked):

@@ -1,6 +1,7 @@
 """What stands above a table: title, organisation, ИНН, period, unit and currency."""
 
 import re
+from operator import mul
 
 import msgspec
 
@@ -30,6 +31,12 @@ _MILLIONS = re.compile(
 _BILLIONS = re.compile(r"\bмлрд\b|\bмиллиард")
 _CURRENCY = re.compile(r"\bвалюта\b[^:]*: ?([a-z]{3}|руб\w*|рос\w* руб\w*)\b")
 _ROUBLES = re.compile(r"\bруб(?:\.|л\w+|$|\b)|₽")
+
+
+_INN_WEIGHTS: dict[int, list[tuple[int, ...]]] = {
+    10: [(2, 4, 10, 3, 5, 9, 4, 6, 8)],
+    12: [(7, 2, 4, 10, 3, 5, 9, 4, 6, 8), (3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8)],
+}
 
 
 class Particulars(msgspec.Struct, frozen=True):
@@ -64,6 +71,15 @@ def unit_of(particulars: Particulars) -> int:
     if len(units) > 1 or not units <= {1, 1000, 1000000}:
         raise UnitNotRead(", ".join(str(unit) for unit in sorted(units)))
     return next(iter(units), 1)
+
+
+def is_valid_inn(inn: str) -> bool:
+    """Whether the control digits of an ИНН are right."""
+    digits = [int(digit) for digit in inn]
+    return all(
+        sum(map(mul, weights, digits)) % 11 % 10 == digits[len(weights)]
+        for weights in _INN_WEIGHTS[len(digits)]
+    )
 
 
 def _shown(cell: Cell) -> bool:

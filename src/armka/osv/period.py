@@ -2,7 +2,7 @@
 
 import re
 from calendar import monthrange
-from datetime import date
+from datetime import date, timedelta
 
 from armka.contract.result import Period
 from armka.osv.wording import plain
@@ -27,6 +27,17 @@ _STRETCHES = [
     re.compile(rf"(?P<bare>{_YEAR})"),
 ]
 _LINK = re.compile(r" ?(?:[-–—]|по) ?")
+_MAY_BE_ALONE = re.compile(
+    rf"(?:за |с |период:? )?(?:(?:{'|'.join(_MONTHS)})|[1-4]-?й? ?(?:кв|пол)|i|перв|втор"
+    r"|\d\d\.\d\d\.\d{4}|(?:19|20)\d\d)"
+)
+_LONGEST_ALONE = 40
+_MONTH_NAMES = frozenset(
+    [
+        *("январь", "февраль", "март", "апрель", "май", "июнь"),
+        *("июль", "август", "сентябрь", "октябрь", "ноябрь", "декабрь"),
+    ]
+)
 _LEAD = re.compile(r"\b(?:за|с|период\w*|по данным за)\b:? *")
 
 _Ends = tuple[date, date]
@@ -43,6 +54,20 @@ def find(text: str) -> Period | None:
         if stretches:
             return _period(stretches, text, words, lead.start(), end)
     return None
+
+
+def alone(text: str) -> Period | None:
+    """The period that a cell names by itself, as columns and rows of months do: «Январь 2024»."""
+    words = plain(text)
+    if len(words) > _LONGEST_ALONE or not _MAY_BE_ALONE.match(words):
+        return None
+    lead = _LEAD.match(words)
+    start = lead.end() if lead else 0
+    stretches, end = _stretches(words, start)
+    if not stretches or end < len(words):
+        return None
+    found = _period(stretches, text, words, start, end)
+    return found if found.from_ or words in _MONTH_NAMES else None
 
 
 def _stretches(words: str, position: int) -> tuple[list[_Stretch], int]:
@@ -128,3 +153,10 @@ def _month(stretch: _Stretch) -> int | None:
 
 def _last_day(year: int, month: int) -> date:
     return date(year, month, monthrange(year, month)[1])
+
+
+def of_serial(number: float) -> str:
+    """A date as a spreadsheet stores it, as it is printed: 45301 is 10.01.2024."""
+    if not 1 <= number < 2958466:
+        return str(number)
+    return f"{date(1899, 12, 30) + timedelta(days=int(number)):%d.%m.%Y}"

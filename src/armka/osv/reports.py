@@ -1,4 +1,4 @@
-"""Which report a title announces, and which layouts are read."""
+"""Which report a title announces, and the layout families."""
 
 import re
 from collections.abc import Iterable
@@ -9,28 +9,25 @@ from armka.osv.wording import plain
 
 ACCOUNTS = "accounts"
 ACCOUNTS_SUBACCOUNTS = "accounts_subaccounts"
-
-# Layout families that are known and not read yet, as a person calls them.
-NOT_READ = {
-    "account_subconto": "ОСВ по счету с аналитикой (субконто)",
-    "account_turnover": "отчет «Обороты счета»",
-    "account_analysis": "отчет «Анализ счета»",
-    "indicators": "ОСВ с показателями (БУ, НУ, ПР, ВР, Кол., Вал.)",
-    "currency": "ОСВ с валютными суммами",
-    "periods": "ОСВ с разбивкой по периодам",
-    "upp": "ОСВ из 1С:УПП с колонкой «Субконто»",
-    "budget": "ОСВ бюджетного учреждения (КПС, КФО, КБК)",
-    "nfo_eps": "оборотная ведомость по Единому плану счетов (0420521)",
-    "four_digit_plan": "ОСВ по плану счетов с четырехзначными кодами",
-}
+ACCOUNT_SUBCONTO = "account_subconto"
+INDICATORS = "indicators"
+CURRENCY = "currency"
+PERIODS = "periods"
+ACCOUNT_TURNOVER = "account_turnover"
+ACCOUNT_ANALYSIS = "account_analysis"
+UPP = "upp"
+BUDGET = "budget"
+NFO = "nfo_eps"
+FOUR_DIGITS = "four_digit_plan"
 
 _TRIAL_BALANCE = re.compile(r"оборотно ?- ?сальдов\w+ (?:ведомост|баланс)|\bосв\b")
-_OF_ONE_ACCOUNT = re.compile(r"\bпо счет(?:у|ам)\b:? ?(?:№ ?)?\d")
+_OF_ACCOUNTS = re.compile(r"\b(?:по )?счет(?:а|у|ам|ов)\b:? ?(?:№ ?)?((?:[\w.]+(?:, ?| и )?)+)")
+_CODE = re.compile(r"\d{2,5}(?:\.[0-9а-яa-z]{1,5})*\b(?!\.)")
 
 _FAMILIES = [
-    (re.compile(r"^обороты счета\b"), "account_turnover"),
-    (re.compile(r"^анализ счета\b"), "account_analysis"),
-    (re.compile(r"\b0420521\b|оборотная ведомость по счетам бухгалтерского учета"), "nfo_eps"),
+    (re.compile(r"^обороты счета\b"), ACCOUNT_TURNOVER),
+    (re.compile(r"^анализ счета\b"), ACCOUNT_ANALYSIS),
+    (re.compile(r"\b0420521\b|оборотная ведомость (?:нфо|по счетам)"), NFO),
 ]
 
 # Reports that are no trial balance: what stands in the title, and what to call them.
@@ -41,6 +38,7 @@ _OTHERS = [
     (re.compile(r"^отчет по проводкам|^журнал проводок"), "отчет по проводкам"),
     (re.compile(r"^главная книга"), "главную книгу"),
     (re.compile(r"^сводные проводки"), "сводные проводки"),
+    (re.compile(r"^обороты между субконто"), "обороты между субконто"),
     (re.compile(r"^бухгалтерский баланс"), "бухгалтерский баланс (форма 1)"),
     (
         re.compile(r"^отчет о (?:финансовых результатах|прибылях и убытках)"),
@@ -75,14 +73,6 @@ class NotTrialBalance(SheetNotRead):
         self.looks_like = looks_like
 
 
-class LayoutNotRead(SheetNotRead):
-    """It is a turnover report of a known family that is not read; `reason` says how it was seen."""
-
-    def __init__(self, family: str, reason: str) -> None:
-        super().__init__(f"это {NOT_READ[family]}; такой вид отчета пока не читается ({reason})")
-        self.family = family
-
-
 class UnitNotRead(SheetNotRead):
     """Its amounts are in a unit that the contract cannot carry, or it names several."""
 
@@ -91,27 +81,44 @@ class UnitNotRead(SheetNotRead):
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """What a title line says the report is."""
+    """What a title line says the report is. `accounts`: which ones it is about, if not all."""
 
     title: str
     trial_balance: bool = False
     family: str | None = None
     looks_like: str | None = None
+    accounts: tuple[str, ...] = ()
 
 
 def announced(text: str) -> Announced | None:
     """Read one line of text as a report's title; None: it is none."""
     words = plain(text)
     if _TRIAL_BALANCE.search(words):
-        family = "account_subconto" if _OF_ONE_ACCOUNT.search(words) else None
-        return Announced(text, True, family)
+        codes = _codes(words, text) if "по счет" in words else ()
+        return Announced(text, True, ACCOUNT_SUBCONTO if codes else None, accounts=codes)
     for pattern, family in _FAMILIES:
         if pattern.search(words):
-            return Announced(text, family=family)
+            codes = _codes(words, text) if family is not NFO else ()
+            return Announced(text, family is NFO, family, accounts=codes)
     for pattern, name in _OTHERS:
         if pattern.search(words):
             return Announced(text, looks_like=name)
     return None
+
+
+def _codes(words: str, text: str) -> tuple[str, ...]:
+    """The account codes of «по счету 60», «Обороты счета 10.01», as they are printed."""
+    named = _OF_ACCOUNTS.search(words)
+    if named is None:
+        return ()
+    found = _CODE.findall(named.group(1))
+    printed = " ".join(text.split())
+    years = {code for code in found if re.fullmatch(r"(?:19|20)\d\d", code)}
+    codes = [code for code in found if code not in years]
+    return tuple(
+        next((m.group() for m in re.finditer(re.escape(code), printed, re.IGNORECASE)), code)
+        for code in codes
+    )
 
 
 def title_of(texts: Iterable[str]) -> Announced | None:

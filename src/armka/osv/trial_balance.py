@@ -1,4 +1,4 @@
-"""One sheet to its trial balances (ОСВ): find the tables, read them, plant the tree, check."""
+"""One grid to its trial balances (ОСВ): find the tables, read them, plant the tree, check."""
 
 from collections.abc import Iterator
 
@@ -6,20 +6,27 @@ import msgspec
 
 from armka.contract.result import Document, DocumentSource, Line, Unknown
 from armka.contract.vocabulary import LineKind
-from armka.osv import amounts, body, checks, header, particulars, tree
-from armka.osv.amounts import to_text
-from armka.osv.body import Body, Entry
-from armka.osv.grid import Grid, column_letter
-from armka.osv.header import Header
-from armka.osv.particulars import Particulars
-from armka.osv.reports import (
-    ACCOUNTS,
-    ACCOUNTS_SUBACCOUNTS,
-    LayoutNotRead,
-    NotTrialBalance,
-    SheetNotRead,
-    title_of,
+from armka.osv import (
+    amounts,
+    analysis,
+    body,
+    families,
+    header,
+    lookalikes,
+    one_sided,
+    particulars,
+    provenance,
+    tree,
 )
+from armka.osv.amounts import to_text, to_texts
+from armka.osv.checks.arithmetic import derived
+from armka.osv.checks.finding import COLUMNS
+from armka.osv.checks.run import run
+from armka.osv.entries import Body, Entry
+from armka.osv.grid import Grid, column_letter
+from armka.osv.header import Header, Shape
+from armka.osv.particulars import Particulars
+from armka.osv.reports import NotTrialBalance, SheetNotRead, title_of
 from armka.osv.wording import text_of
 
 _ROWS_WITH_TITLE = (
@@ -29,14 +36,14 @@ _NO_TABLE = "на листе нет таблицы с дебетом и кред
 
 
 class Reading(msgspec.Struct):
-    """What a sheet gave: its documents, and what a person should know about how they were read."""
+    """What a grid gave: its documents, and what a person should know about how they were read."""
 
     documents: list[Document]
     warnings: list[str]
 
 
 def read(grid: Grid) -> Reading:
-    """Read every trial balance of a sheet, in order.
+    """Read every trial balance of a grid, in order.
 
     Raises SheetNotRead where there is none; a table further down that cannot be read is a warning.
     """
@@ -52,7 +59,7 @@ def read(grid: Grid) -> Reading:
             f"Лист «{grid.sheet}»: еще одна таблица не прочитана: {error.explanation}"
         )
     if not reading.documents:
-        raise NotTrialBalance(None, _NO_TABLE)
+        raise NotTrialBalance(lookalikes.looks_like(grid), _NO_TABLE)
     return reading
 
 
@@ -66,8 +73,6 @@ def _next_header(grid: Grid, start: int) -> tuple[Header, int] | None:
     end = min(start + _ROWS_WITH_TITLE, len(grid.rows)) if index is None else index
     above = grid.rows[max(start, end - _ROWS_WITH_TITLE) : end]
     title = title_of(text for row in above for text in map(text_of, row.cells) if text)
-    if title is not None and title.family is not None:
-        raise LayoutNotRead(title.family, f"заголовок «{title.title}»")
     if title is not None and title.looks_like is not None:
         raise NotTrialBalance(title.looks_like, f"заголовок «{title.title}»")
     return None if index is None else header.read(grid, index, start)
@@ -78,9 +83,14 @@ def _read_table(grid: Grid, start: int, found: Header, following: int, reading: 
     lines = [row for row in grid.rows[start:following] if row.number <= found.last_row]
     above = particulars.read(lines[-_ROWS_WITH_TITLE:])
     unit = particulars.unit_of(above)
-    table = body.read(grid, found, following, amounts.reader(grid.styles, unit))
-    if any(entry.kind is LineKind.ACCOUNT for entry in table.entries):
-        tree.plant(table.entries)
+    roots = above.announced.accounts if above.announced else ()
+    read_amount = amounts.AmountReader(grid.styles, unit)
+    read_rows = analysis.read if found.shape is Shape.ANALYSIS else body.read
+    table = read_rows(grid, found, following, read_amount, roots)
+    if any(entry.kind in (LineKind.ACCOUNT, LineKind.DIMENSION) for entry in table.entries):
+        if table.one_sided:
+            one_sided.orient(table)
+        tree.plant(table)
         reading.documents.append(_document(grid, found, above, unit, table))
         reading.warnings.extend(_warnings(grid, above, table))
     elif not reading.documents:
@@ -105,28 +115,32 @@ def _warnings(grid: Grid, above: Particulars, table: Body) -> Iterator[str]:
 
 
 def _document(grid: Grid, found: Header, above: Particulars, unit: int, table: Body) -> Document:
+    formats = provenance.formats_of(grid, table)
+    tell = provenance.teller(grid, found, formats)
+    pages = sorted(set(grid.scan.pages.values())) if grid.scan else None
+    columns = [None if column is None else column_letter(column) for column in found.amounts]
     return Document(
         kind="OSV",
-        group_schema=_family(table.entries),
+        group_schema=families.family_of(table, found, above.announced),
         title=above.announced.title if above.announced else "",
         organisation=above.organisation,
         period=above.period,
         currency=above.currency,
         unit=unit,  # type: ignore[arg-type]  # unit_of gives one of the three
-        source=DocumentSource(sheet=grid.sheet),
-        columns=[column_letter(column) for column in found.amounts],
-        lines=[_line(entry) for entry in table.entries],
-        checks=checks.run(table, unit),
+        account=table.roots[0] if len(table.roots) == 1 else None,
+        source=DocumentSource(
+            sheet=None if pages else grid.sheet,
+            pages=pages,
+            header=provenance.header_source(grid, found),
+        ),
+        columns=None if pages else columns,
+        formats=formats,
+        lines=[_line(entry, tell(entry), addressed=grid.scan is None) for entry in table.entries],
+        checks=run(table, above, unit, addressed=grid.scan is None),
     )
 
 
-def _family(entries: list[Entry]) -> str:
-    kinds = {entry.n: entry.kind for entry in entries}
-    nested = any(e.parent is not None and kinds[e.parent] is LineKind.ACCOUNT for e in entries)
-    return ACCOUNTS_SUBACCOUNTS if nested else ACCOUNTS
-
-
-def _line(entry: Entry) -> Line:
+def _line(entry: Entry, said: provenance.Said, *, addressed: bool) -> Line:
     return Line(
         n=entry.n,
         parent=entry.parent,
@@ -134,23 +148,26 @@ def _line(entry: Entry) -> Line:
         kind=entry.kind,
         account=entry.account,
         name=entry.name,
+        indicator=entry.indicator,
+        currency=entry.currency,
         off_balance=entry.off_balance,
-        values=[None if amount is None else to_text(amount) for amount in entry.amounts],
+        values=to_texts(entry.amounts),
         unknown=_unknown(entry) if entry.unreadable else [],
-        row=entry.row,
+        row=entry.row if addressed else None,
+        **said,  # type: ignore[arg-type]
     )
 
 
 def _unknown(entry: Entry) -> list[Unknown]:
     """What could not be read, with what the row's own equation says it should be."""
-    derived = checks.derived(entry)
+    by_equation = derived(entry)
     unknown = []
     for which, cell in sorted(entry.unreadable.items()):
-        by_rule = derived is not None and derived[0] == which
-        suggested = derived[1] if by_rule and derived else cell.suggested
+        by_rule = by_equation is not None and by_equation[0] == which
+        suggested = by_equation[1] if by_rule and by_equation else cell.suggested
         unknown.append(
             Unknown(
-                column=checks.COLUMNS[which],
+                column=COLUMNS[which],
                 raw=cell.raw,
                 suggested=None if suggested is None else to_text(suggested),
                 rule="R1" if by_rule else None,

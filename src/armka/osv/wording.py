@@ -16,6 +16,42 @@ _END = re.compile(r"\b(кон\w*|исход\w*)\b")
 _LONGEST = 80
 
 
+_INDICATORS = {
+    "бу": "БУ",
+    "ну": "НУ",
+    "пр": "ПР",
+    "вр": "ВР",
+    "кол": "Кол",
+    "кол-во": "Кол",
+    "количество": "Кол",
+    "вал": "Вал",
+    "в валюте": "Вал",
+    "валютная сумма": "Вал",
+    "контроль": "Контроль",
+}
+_CURRENCIES = {
+    "руб": "RUB",
+    "рубль": "RUB",
+    "рубли": "RUB",
+    "российский рубль": "RUB",
+    "евро": "EUR",
+    "доллар сша": "USD",
+    "доллары сша": "USD",
+    "юань": "CNY",
+    "китайский юань": "CNY",
+    "тенге": "KZT",
+    "белорусский рубль": "BYN",
+    "фунт стерлингов": "GBP",
+    "швейцарский франк": "CHF",
+}
+_CODES = frozenset(
+    [
+        *("USD", "EUR", "CNY", "KZT", "RUB", "BYN", "GBP", "CHF", "JPY", "TRY"),
+        *("AED", "KGS", "UZS", "AMD", "GEL", "AZN", "INR", "HKD"),
+    ]
+)
+
+
 class Side(Enum):
     """Debit or credit."""
 
@@ -69,3 +105,18 @@ def heading(text: str) -> Heading | None:
     if bool(start) == bool(end):
         return Heading.BALANCE
     return Heading.OPENING if start else Heading.CLOSING
+
+
+@lru_cache(maxsize=8192)
+def indicator(text: str) -> str | None:
+    """Which of the показатели (БУ, НУ, ПР, ВР, Кол, Вал) a cell names, if it names nothing else."""
+    return _INDICATORS.get(plain(text).rstrip(".:")) if len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=8192)
+def currency(text: str) -> str | None:
+    """The ISO 4217 code of the currency that a cell names, if it names nothing else."""
+    bare = text.strip().rstrip(".")
+    if bare.upper() in _CODES:
+        return bare.upper()
+    return _CURRENCIES.get(plain(bare)) if len(text) <= _LONGEST else None

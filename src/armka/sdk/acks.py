@@ -44,21 +44,25 @@ class Acks:
             await self._wake.wait()
             self._wake.clear()
             burst, self._waiting = [it for it in self._waiting if not it.sent.cancelled()], []
-            if burst and not await self._publish(burst):
-                self._waiting[:0] = burst
+            left = await self._publish(burst) if burst else []
+            if left:
+                self._waiting[:0] = left
                 self._wake.set()
                 await self._connection.wait_live()
                 await asyncio.sleep(_PAUSE_SECONDS)
 
-    async def _publish(self, burst: list[_Waiting]) -> bool:
+    async def _publish(self, burst: list[_Waiting]) -> list[_Waiting]:
+        """Publish, and return what must be sent again."""
         try:
             published = await self._publisher.publish([it.message for it in burst])
         except (NotConnected, NotConfirmed) as error:
             log.warning("acks are not confirmed yet", count=len(burst), error=str(error))
-            return False
+            return burst
         for problem in (*published.too_large.values(), *published.forbidden.values()):
             log.error("an ack is not sent", error=problem)
-        for it in burst:
-            if not it.sent.done():
+        for problem in set(published.unconfirmed.values()):
+            log.warning("acks are not confirmed yet", error=problem)
+        for index, it in enumerate(burst):
+            if index not in published.unconfirmed and not it.sent.done():
                 it.sent.set_result(None)
-        return True
+        return [burst[index] for index in published.unconfirmed]

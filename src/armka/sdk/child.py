@@ -28,7 +28,7 @@ from armka.contract.result import ResultFile, SourceFile
 from armka.contract.vocabulary import ErrorCode
 from armka.sdk import frames
 from armka.sdk.frames import Broken, Declined, OutOfMemory, Read, Ready, Report, Task
-from armka.sdk.handler import Handler, Recognition, Refused, Source
+from armka.sdk.handler import Answer, Handler, Recognition, Refused, Source
 from armka.sdk.wording import presentable
 
 _METRICS_BYTES = 16 * 1024
@@ -83,6 +83,7 @@ def _source(task: Task) -> Source:
         sha256=task.sha256,
         size_bytes=task.size_bytes,
         deadline=parse_instant(task.deadline),
+        answer=Answer(Path(it.path), it.reference) if (it := task.answer) else None,
     )
 
 

@@ -129,9 +129,15 @@ class Child:
 class Children:
     """As many child processes as files are recognised at once."""
 
-    def __init__(self, handler: Handler, settings: ServiceSettings) -> None:
+    def __init__(
+        self,
+        handler: Handler,
+        settings: ServiceSettings,
+        handler_sees: frozenset[str] = frozenset(),
+    ) -> None:
         self._module, self._function = whereabouts(handler)
         self._settings = settings
+        self._handler_sees = handler_sees
         self._idle: asyncio.Queue[Child] = asyncio.Queue()
         self._all: set[Child] = set()
         self._replacements: set[asyncio.Task[None]] = set()
@@ -195,7 +201,7 @@ class Children:
             stdin=PIPE,
             stdout=PIPE,
             stderr=PIPE,
-            env=child_environment(),
+            env=child_environment(self._handler_sees),
             start_new_session=True,  # Ctrl-C is for the service alone
             limit=_PIPE_BYTES,
         )

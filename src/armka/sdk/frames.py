@@ -17,6 +17,13 @@ _LENGTH = struct.Struct("!Q")
 REPORT_BYTES = 64 * 1024
 
 
+class AnswerToRead(msgspec.Struct, frozen=True):
+    """Where an outside system's answer lies, and under which name it answered."""
+
+    path: str
+    reference: str
+
+
 class Task(msgspec.Struct, frozen=True):
     """One file to recognise, and what the result file says of it."""
 
@@ -29,6 +36,7 @@ class Task(msgspec.Struct, frozen=True):
     job_id: str
     file_id: str
     service: ServiceInfo
+    answer: AnswerToRead | None = None
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):

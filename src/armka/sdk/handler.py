@@ -10,8 +10,19 @@ from armka.contract.vocabulary import ErrorCode, FileType, Severity
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What an outside system answered about a file, byte for byte, under the name it gave it."""
+
+    path: Path
+    reference: str
+
+
+@dataclass(frozen=True)
 class Source:
-    """The file to recognise, fetched to local disk; `original_name` is data, never a path."""
+    """The file to recognise, fetched to local disk; `original_name` is data, never a path.
+
+    `answer` is there where the service has such files read by an outside system.
+    """
 
     path: Path
     file_type: FileType
@@ -19,6 +30,7 @@ class Source:
     sha256: str
     size_bytes: int
     deadline: datetime
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True)

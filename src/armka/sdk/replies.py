@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+import msgspec
+
 from armka.contract import message_ids
 from armka.contract.codec import encode
 from armka.contract.envelope import Done, Envelope, ErrorInfo, Failed, NeedsCheck, Processing
@@ -51,12 +53,17 @@ class Replies:
         return self._message(envelope, message_ids.of_ack(request.job, request.attempt))
 
     def result(
-        self, request: RecognitionRequest, verdict: Verdict, metrics: Mapping[str, object]
+        self,
+        request: RecognitionRequest,
+        verdict: Verdict,
+        metrics: Mapping[str, object],
+        raw_s3_key: str | None = None,
     ) -> Outgoing:
         """Write the envelope that ends a job."""
         envelope = _ending(
             str(request.job), str(UUID(request.file_id)), self._service, verdict, dict(metrics)
         )
+        envelope = msgspec.structs.replace(envelope, raw_s3_key=raw_s3_key)
         return self._message(envelope, message_ids.of_result(request.job, request.attempt))
 
     def mismatch(self, job_id: UUID, file_id: UUID, attempt: int, reason: str) -> Outgoing:

@@ -9,8 +9,8 @@ import structlog
 from armka.messaging.connection import connected
 from armka.messaging.credentials import SecretFields
 from armka.messaging.delivery import Deliverer
-from armka.messaging.plain import PlainPublisher, PlainReceiver
 from armka.messaging.settings import NatsSettings
+from armka.messaging.transport import Inbound, ends
 from armka.objects.settings import ObjectSettings
 from armka.sdk.acks import Acks
 from armka.sdk.children import Children
@@ -54,26 +54,27 @@ async def serve(
     """
     async with contextlib.AsyncExitStack() as stack:
         folder = stack.enter_context(private_folder())
-        children = await stack.enter_async_context(Children(service.handler, service_settings))
+        outside = await stack.enter_async_context(service.outside()) if service.outside else None
+        children = await stack.enter_async_context(
+            Children(service.handler, service_settings, service.handler_sees)
+        )
         connection = await stack.enter_async_context(
             connected(nats_settings, name=service.name, role=service.name, secrets=secrets)
         )
         subjects = nats_settings.subjects
-        receiver = PlainReceiver(
-            connection,
-            subjects.request(service.pipeline),
-            service.name,
-            capacity=service_settings.backlog,
+        requests = Inbound(
+            subjects.request(service.pipeline), service.name, service_settings.backlog
         )
-        acks = Acks(PlainPublisher(connection), connection)
+        both = await stack.enter_async_context(ends(connection, nats_settings, requests))
+        acks = Acks(both.publisher, connection)
         intake = Intake(
             service,
             service_settings,
-            receiver,
+            both.receiver,
             Replies(service.info, subjects.result),
             acks,
             Deliverer(connection, pause_seconds=service_settings.repeat_seconds),
-            Workshop(service, children, object_settings, service_settings, folder),
+            Workshop(service, children, object_settings, service_settings, folder, outside),
         )
         stack.push_async_callback(intake.abandon)
         log.info("service started", name=service.name, version=service.version)
@@ -83,7 +84,7 @@ async def serve(
             await stop.wait()
             log.info("service is stopping", name=service.name)
             taking.cancel()
-            await receiver.stop()
+            await both.receiver.stop()
             await intake.drain(service_settings.drain_seconds)
             acking.cancel()
         log.info("service stopped", name=service.name)

@@ -6,6 +6,7 @@ from enum import Enum, auto
 from armka.contract.fields import ServiceInfo
 from armka.contract.vocabulary import Pipeline
 from armka.sdk.handler import Handler
+from armka.sdk.outside import Outsides
 
 
 class MissingAttempt(Enum):
@@ -19,7 +20,9 @@ class MissingAttempt(Enum):
 class Service:
     """What a service does and who it is. Its instances share the work by `name` (C4.7).
 
-    `handler` is a function at the top of a module: child processes import it.
+    `handler` is a function at the top of a module: child processes import it. Of the environment
+    they see little; `handler_sees` names the variables that this handler needs beside that.
+    With `outside`, files are read by an outside system, and the handler reads its answer.
     """
 
     name: str
@@ -27,6 +30,8 @@ class Service:
     pipeline: Pipeline
     handler: Handler
     missing_attempt: MissingAttempt = MissingAttempt.FROM_MESSAGE_ID
+    outside: Outsides | None = None
+    handler_sees: frozenset[str] = frozenset()
 
     @property
     def info(self) -> ServiceInfo:

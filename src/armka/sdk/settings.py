@@ -57,9 +57,10 @@ class ServiceSettings(BaseSettings):
     )
 
 
-def child_environment() -> dict[str, str]:
+def child_environment(handler_sees: frozenset[str]) -> dict[str, str]:
     """The environment of a child process: no secret, and the import path of this process."""
-    seen = {k: v for k, v in os.environ.items() if k in _CHILD_MAY_SEE or k.startswith("LC_")}
+    may_see = _CHILD_MAY_SEE | handler_sees
+    seen = {k: v for k, v in os.environ.items() if k in may_see or k.startswith("LC_")}
     path = os.pathsep.join(entry or os.curdir for entry in sys.path)
     # A second malloc arena would count against the memory limit with space that nobody uses.
     return seen | {"PYTHONPATH": path, "PYTHONUTF8": "1", "MALLOC_ARENA_MAX": "1"}

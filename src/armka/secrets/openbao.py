@@ -23,7 +23,8 @@ _PARTS = ("secrets", "supersecrets")
 _PREFIX = "OPENBAO__"
 # A token is renewed when so much of its time has passed.
 _RENEW_AT = 0.75
-# After a refused login the next one waits: OpenBao locks out who tries too often.
+# After a refusal the next login waits: OpenBao locks out who tries too often, and keeps a token for
+# every login.
 _REFUSAL_SECONDS = 30.0
 
 
@@ -109,7 +110,12 @@ class OpenBao:
                 raise
         # The token may have been revoked: a fresh one settles it.
         self._token = None
-        return await self._fields(http, await self._valid_token(http))
+        token = await self._valid_token(http)
+        try:
+            return await self._fields(http, token)
+        except SecretsRefused as error:
+            self._put_off_login(error)
+            raise
 
     async def _fields(self, http: httpx.AsyncClient, token: _Token) -> Mapping[str, SecretStr]:
         base = self._settings.secret_path.strip("/")
@@ -163,12 +169,15 @@ class OpenBao:
         try:
             _check(status, answer, f"to log in by auth/{path}")
         except SecretsRefused as error:
-            self._refusal = (time.monotonic() + _REFUSAL_SECONDS, str(error))
+            self._put_off_login(error)
             raise
         if answer.auth is None or not answer.auth.client_token:
             raise SecretsUnavailable("OpenBao answered a login without a token")
         log.info("logged in to openbao", by=path, seconds=answer.auth.lease_duration)
         return _termed(answer.auth)
+
+    def _put_off_login(self, refusal: SecretsRefused) -> None:
+        self._refusal = (time.monotonic() + _REFUSAL_SECONDS, str(refusal))
 
     def _login(self) -> tuple[str, dict[str, str]]:
         settings = self._settings

@@ -56,4 +56,20 @@ def _tabular_parser() -> Service:
     return Service(NAME, VERSION, Pipeline.TABULAR, recognise, MissingAttempt.FROM_MESSAGE_ID)
 
 
-_SERVICES: dict[str, Callable[[], Service]] = {"tabular-parser": _tabular_parser}
+def _scan_gateway() -> Service:
+    from armka.services.scan_gateway import NAME, VERSION  # noqa: PLC0415 - only its process pays
+    from armka.services.scan_gateway.gateway import gateway  # noqa: PLC0415
+    from armka.services.scan_gateway.recognise import recognise  # noqa: PLC0415
+    from armka.services.scan_gateway.settings import ReadingSettings  # noqa: PLC0415
+
+    return Service(
+        *(NAME, VERSION, Pipeline.IMAGE, recognise, MissingAttempt.ONE),
+        outside=gateway,
+        handler_sees=ReadingSettings.variables(),
+    )
+
+
+_SERVICES: dict[str, Callable[[], Service]] = {
+    "scan-gateway": _scan_gateway,
+    "tabular-parser": _tabular_parser,
+}

@@ -2,6 +2,7 @@
 
 from armka.stack.errors import StackError
 from armka.stack.nats import NatsServer
+from armka.stack.nats_cluster import NatsCluster
 from armka.stack.object_store import ObjectServer
 from armka.stack.openbao import OpenBaoServer
 from armka.stack.postgres import PostgresServer
@@ -9,6 +10,7 @@ from armka.stack.server import Server
 from armka.stack.whole import Stack
 
 __all__ = [
+    "NatsCluster",
     "NatsServer",
     "ObjectServer",
     "OpenBaoServer",

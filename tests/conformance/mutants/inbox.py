@@ -281,8 +281,8 @@ def has_no_queue_group() -> None:
     """Every replica hears every envelope."""
     original = PlainReceiver.__init__
 
-    def init(self: PlainReceiver, connection: Any, subject: str, queue: str) -> None:
-        original(self, connection, subject, "")
+    def init(self: PlainReceiver, connection: Any, subject: str, queue: str, **more: Any) -> None:
+        original(self, connection, subject, "", **more)
 
     PlainReceiver.__init__ = init
 

@@ -164,7 +164,7 @@ class WritesALineTwice(Reference):
         return result
 
 
-@fault("a-job-has-one-result", "a-burst-is-answered-whole")
+@fault("a-job-has-one-result")
 class AnnouncesTwice(Reference):
     """Sends its result, and once more for good measure."""
 
@@ -230,7 +230,7 @@ class DoesNotHearTheAnswer(Reference):
     async def announce(self, request: RecognitionRequest, envelope: dict[str, Any]) -> None:
         for _ in range(20):
             await super().announce(request, envelope)
-            await asyncio.sleep(REPEAT_SECONDS / 2)
+            await asyncio.sleep(REPEAT_SECONDS / 10)
 
 
 @fault("an-invalid-request-is-refused", "another-major-is-refused")

@@ -30,7 +30,7 @@ from armka.contract.vocabulary import FileType
 from armka.objects.settings import ObjectSettings
 from armka.objects.store import ObjectMissing, ObjectStore, StoreUnavailable
 
-REPEAT_SECONDS = 0.4
+REPEAT_SECONDS = 1.0
 _OLE = b"\xd0\xcf\x11\xe0"
 READS = frozenset({FileType.XLS, FileType.XLSX, FileType.XLSB})
 

@@ -44,7 +44,7 @@ def target(
         "capabilities": Capabilities(name=name, burst=150),
         "environment": {"REFERENCE_NAME": name, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
         "patience_seconds": 30.0,
-        "quiet_seconds": 0.5,
+        "quiet_seconds": 0.4,
     }
     return Target(**(usual | over))  # type: ignore[arg-type]
 

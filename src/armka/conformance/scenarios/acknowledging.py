@@ -10,6 +10,7 @@ from armka.conformance.scenario import scenario
 from armka.conformance.scenarios.demands import IMPATIENT
 from armka.conformance.scenarios.moments import publication_held_open, waits_or_ends
 from armka.conformance.surface import FINAL, Surface
+from armka.conformance.transports import Trait
 
 _OTHER = {"name": "usurper", "version": "0"}
 
@@ -70,7 +71,9 @@ async def an_ack_brings_nothing_else(surface: Surface) -> None:
     surface.expect("its objects", [], await surface.tables.all("objects_of", str(job.id)))
 
 
-@scenario("O3 Q1", "Сервис недоступен", "Нечитаемый запрос", demands=IMPATIENT)
+@scenario(
+    "O3 Q1", "Сервис недоступен", "Нечитаемый запрос", demands=IMPATIENT, traits=(Trait.GIVES_UP,)
+)
 async def a_job_that_nobody_takes_is_given_up(surface: Surface) -> None:
     """Published again with the same id and body, OUTBOX_MAX_REPUBLISH times, an ack timeout apart;
     then dlq / NO_ACK with the file and one fact. request_msg_id and published_at never change.
@@ -106,7 +109,7 @@ def _expect_apart(surface: Surface, row: Row, repeats: int, timeout: float) -> N
         raise Contradicted(expected, shown(row), surface.trail.lines)
 
 
-@scenario("O3", demands=IMPATIENT)
+@scenario("O3", demands=IMPATIENT, traits=(Trait.GIVES_UP,))
 async def an_ack_ends_the_repeats(surface: Surface) -> None:
     """An ack after the first repeat: processing, and nothing is published any more."""
     job = await surface.job()
@@ -150,7 +153,7 @@ async def nothing_is_repeated_past_the_deadline(surface: Surface) -> None:
         surface.expect_row(str(job), row, last_published_at=old)
 
 
-@scenario("O3 A1", demands=IMPATIENT)
+@scenario("O3 A1", demands=IMPATIENT, traits=(Trait.GIVES_UP,))
 async def giving_up_an_old_attempt_leaves_the_file_alone(surface: Surface) -> None:
     """Dlq of an attempt that is not current writes its fact and does not move the file."""
     file_id = await surface.file(status="DONE")

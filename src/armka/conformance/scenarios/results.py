@@ -125,8 +125,7 @@ async def a_result_overtakes_the_publishers_commit(surface: Surface) -> None:
         await waits_or_ends(surface, publisher, asked)
         await surface.tables.value("cut", publisher)
         surface.trail.add("the publisher's connection is cut")
-    answer = await asked
-    surface.expect("the answer's outcome", "applied", answer.outcome.value)
+    surface.expect_outcome("applied", await asked)
     row = await surface.reaches(job, "done")
     surface.expect_row(
         str(job), row, published_at=None, last_published_at=None, publish_count=0,
@@ -210,11 +209,10 @@ async def an_answer_comes_after_the_commit(surface: Surface) -> None:
         (reply,) = await surface.ask((job.envelope("error"), job.result_id))
 
         async def look() -> int:
-            return len(surface.wire.answers(reply))
+            return surface.answer_count(reply)
 
         await surface.stays("no answer yet", look, so=lambda count: count == 0, seconds=0.5)
-    answer = await surface.answer(reply)
-    surface.expect("the answer's outcome", "applied", answer.outcome.value)
+    surface.expect_outcome("applied", await surface.answer(reply))
     surface.expect_row(str(job), await surface.row(job), status="error")
     surface.expect_row("its file", await surface.file_of(job), status="ERROR")
     surface.expect("its facts", 1, len(await surface.facts(job)))
@@ -243,9 +241,11 @@ async def a_whole_life_in_one_batch(surface: Surface) -> None:
             (job.envelope("done"), job.result_id),
             (job.envelope("error"), f"result:{job.id}:2"),
         )
-    outcomes = [(await surface.answer(reply)).outcome.value for reply in replies]
-    surface.expect("outcomes", ["applied", "applied", "late"], [outcomes[0], *outcomes[2::2]])
-    surface.expect("the repeat of the result", "duplicate", outcomes[3])
+    answers = [await surface.answer(reply) for reply in replies]
+    for answer, outcome in zip(
+        [answers[0], *answers[2:]], ("applied", "applied", "duplicate", "late"), strict=True
+    ):
+        surface.expect_outcome(outcome, answer)
     expected = [("published", "processing"), ("processing", "done")]
     surface.expect("its moves", expected, await surface.moves(job))
     surface.expect("what was rejected", ["late"], await surface.reasons(job))

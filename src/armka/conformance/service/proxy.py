@@ -88,8 +88,6 @@ class Proxy:
             await _Relay(self, reader, writer).run()
         except (OSError, EOFError, h11.ProtocolError) as error:
             self._journal.add(f"S3 connection broke off: {str(error) or type(error).__name__}")
-        finally:
-            writer.close()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the real store."""
@@ -238,6 +236,7 @@ async def listening(proxy: Proxy, host: str, port: int) -> AsyncIterator[str]:
         task = asyncio.create_task(proxy.serve(reader, writer))
         serving.add(task)
         task.add_done_callback(serving.discard)
+        task.add_done_callback(lambda _: writer.close())  # also of one that never began
 
     server = await asyncio.start_server(serve, host, port)
     bound = server.sockets[0].getsockname()

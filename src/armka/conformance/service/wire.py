@@ -16,10 +16,10 @@ from armka.contract import outcome as outcomes
 from armka.contract.outcome import Outcome, OutcomeKind
 from armka.contract.subjects import Subjects, Transport
 from armka.contract.vocabulary import Pipeline
-from armka.messaging.connection import Connection, confirm, connected
+from armka.messaging.connection import Connection, NotConnected, confirm, connected
 from armka.messaging.settings import NatsSettings
 
-_LIVE_SECONDS = 60.0
+_LIVE_SECONDS = 30.0
 _SHOWN_CHARACTERS = 400
 _APPLIED = outcomes.encode(Outcome(OutcomeKind.APPLIED))
 
@@ -129,8 +129,12 @@ class Wire:
         """Tell the service that its envelope was applied, where it asks (I8); a stream answers for
         itself.
         """
-        if heard.reply and self.transport is Transport.CORE:
+        if not heard.reply or self.transport is not Transport.CORE:
+            return
+        try:
             await self._connection.client.publish(heard.reply, _APPLIED)
+        except NotConnected:
+            self._journal.add(f"{heard.msg_id} is not answered: the kit has no connection")
 
 
 def _headers(msg_id: str | None) -> dict[str, str] | None:

@@ -5,6 +5,8 @@ from armka.core.doctor.findings import Check, Finding
 from armka.core.doctor.records import describe
 from armka.messaging import account
 from armka.messaging.connection import Connection
+from armka.messaging.stream import STREAM as RECOGNITION
+from armka.messaging.stream import Stream, StreamUnavailable
 
 # The largest request that a long file name can make, with room; results hold metrics besides.
 LEAST_PAYLOAD_BYTES = 64 * 1024
@@ -32,12 +34,27 @@ PERMITTED = Check(
 )
 
 
-class Broker:
-    """Asks one server, over a connection that the caller keeps."""
+STREAM = Check(
+    "nats_stream_differs",
+    "The stream or the core's consumer is missing, or not set as the core would create it.",
+    "Set it as told, or see in docs/operate/transports.md that the difference does no harm.",
+)
+BACKLOG = Check(
+    "nats_results_wait",
+    "Envelopes wait in the stream, and the core's consumer has as many in hand as it may.",
+    'See that a core runs, that it reaches the database, and the log of the loop "inbox".',
+)
 
-    def __init__(self, connection: Connection, subjects: Subjects) -> None:
+
+class Broker:
+    """Asks one server, over a connection that the caller keeps; `stream` where one is used."""
+
+    def __init__(
+        self, connection: Connection, subjects: Subjects, stream: Stream | None = None
+    ) -> None:
         self._connection = connection
         self._subjects = subjects
+        self._stream = stream
 
     @property
     def is_live(self) -> bool:
@@ -56,6 +73,21 @@ class Broker:
         ends = [f"at {shown.expires}"] if shown is not None and shown.ends_soon else []
         return [REACHED.found([]), PAYLOAD.found(small), LASTING.found(ends)]
 
+    async def streamed(self) -> list[Finding]:
+        """How the stream and the core's consumer are; nothing where none is used."""
+        if self._stream is None:
+            return []
+        if not self.is_live:
+            return [STREAM.unreached("no connection"), BACKLOG.unreached("no connection")]
+        try:
+            differences = await self._stream.differences()
+            backlog = await self._stream.backlog()
+        except StreamUnavailable as error:
+            return [STREAM.found([str(error)]), BACKLOG.unreached(str(error))]
+        stuck = backlog.waiting and backlog.in_hand >= self._stream.durable.max_ack_pending
+        waiting = [f"{backlog.waiting} wait, {backlog.in_hand} in hand"] if stuck else []
+        return [STREAM.found(differences), BACKLOG.found(waiting)]
+
     async def permitted(self) -> Finding:
         """Whether the server's permissions for this user cover the exchange's subjects."""
         if not self.is_live:
@@ -68,6 +100,9 @@ class Broker:
             return PERMITTED.found(deaf) if deaf else PERMITTED.skipped(describe(error))
         publish = (self._subjects.tabular_request, self._subjects.image_request)
         refused = [f"publish {it}" for it in publish if not permissions.may_publish(it)]
-        if not permissions.may_subscribe(self._subjects.result, CORE_RESULTS):
+        if self._stream is not None:
+            pull = f"$JS.API.CONSUMER.MSG.NEXT.{RECOGNITION}.{CORE_RESULTS}"
+            refused += [] if permissions.may_publish(pull) else [f"publish {pull}"]
+        elif not permissions.may_subscribe(self._subjects.result, CORE_RESULTS):
             refused.append(f"subscribe {self._subjects.result} as {CORE_RESULTS}")
         return PERMITTED.found(refused)

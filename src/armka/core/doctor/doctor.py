@@ -84,7 +84,8 @@ class Doctor:
     async def _examine_broker(self, *, whole: bool) -> list[Finding]:
         if self._broker is None:
             return []
-        return self._broker.reached() + ([await self._broker.permitted()] if whole else [])
+        permitted = [await self._broker.permitted()] if whole else []
+        return [*self._broker.reached(), *permitted, *await self._broker.streamed()]
 
     async def _examine_records(self) -> list[Finding]:
         database, clock = await self._records.reached()

@@ -118,7 +118,10 @@ from (
     select id, recognition_job_id, from_status, to_status, cause
     from recognition_job_event order by id desc limit 3 * $2::bigint
 ) e
-where e.from_status is null or not recognition_job_may_move(e.from_status, e.to_status)
+where e.from_status is null
+    -- A publication that is repeated is no move.
+    or not recognition_job_may_move(e.from_status, e.to_status)
+        and (e.from_status, e.to_status) <> ('published', 'published')
 limit $1
 
 -- name: status_without_event

@@ -43,6 +43,9 @@ class Vitals(Protocol):
     def loops(self) -> Sequence[LoopHealth]:
         """Its loops."""
 
+    def duplicates(self) -> int:
+        """How many requests the stream had already when this process published them."""
+
 
 class Readiness:
     """Asks the servers. A check that hangs is not begun a second time, so probes do not pile up."""

@@ -1,6 +1,6 @@
 """`/metrics`: Prometheus text. Few labels, no names, no ids; every query is bounded."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import structlog
 from fastapi import APIRouter, Response
@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from armka.core.database.pool import is_unavailable, lost_race
-from armka.core.http.health import LoopHealth, Vitals
+from armka.core.http.health import Vitals
 from armka.core.quality.backlog import Backlog, Tail, Waiting
 
 log = structlog.get_logger(__name__)
@@ -77,6 +77,12 @@ class Metrics:
         self._nats_up = Gauge(
             "armka_nats_up", "Whether the NATS connection lives", registry=registry
         )
+        self._duplicates = Counter(
+            "armka_duplicate_publications",
+            "Requests that the stream had already when this process published them",
+            registry=registry,
+        )
+        self._duplicates_told = 0
         self._alive = Gauge(
             "armka_loop_alive", "Whether a loop runs and is not stuck", ["loop"], registry=registry
         )
@@ -126,10 +132,13 @@ class Metrics:
             self._waiting.labels(place.place).set(place.count)
             self._oldest.labels(place.place).set(place.seconds)
 
-    def vitals(self, nats_up: bool, loops: Iterable[LoopHealth]) -> None:
+    def vitals(self, vitals: Vitals) -> None:
         """How the process itself is."""
-        self._nats_up.set(nats_up)
-        for loop in loops:
+        self._nats_up.set(vitals.nats_is_live())
+        duplicates = vitals.duplicates()
+        self._duplicates.inc(duplicates - self._duplicates_told)
+        self._duplicates_told = duplicates
+        for loop in vitals.loops():
             self._alive.labels(loop.name).set(loop.is_alive)
             self._ok.labels(loop.name).set(loop.is_ok)
             self._age.labels(loop.name).set(loop.seconds_since_cycle)
@@ -146,7 +155,7 @@ def router(metrics: Metrics, backlog: Backlog, tail: Tail, vitals: Vitals) -> AP
         What is counted from the tables is that of the whole installation, told by every replica.
         """
         metrics.waiting(await _read(backlog, tail))
-        metrics.vitals(vitals.nats_is_live(), vitals.loops())
+        metrics.vitals(vitals)
         text = generate_latest(metrics.registry)
         return Response(text, headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
 

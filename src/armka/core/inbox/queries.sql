@@ -84,3 +84,32 @@ insert into rejected_message (reason, detail, recognition_job_id, msg_id, subjec
 select * from unnest(
     $1::text[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[], $7::bytea[], $8::integer[]
 )
+
+-- name: end_poisoned
+-- queued, published, processing -> dlq / POISON_MESSAGE: what was said of the job can never be written (I6). The file
+-- fails and a fact is written. $2: the file that the message names, $3: why.
+with cause as materialized (select set_config('armka.cause', 'poisonous message', true)), ended as (
+    update recognition_job j
+    set status = 'dlq', error_code = 'POISON_MESSAGE', error_message = $3, finished_at = now()
+    from cause
+    where j.id = $1 and j.stored_file_id = $2 and j.status in ('queued', 'published', 'processing')
+    returning j.id, j.stored_file_id, j.pipeline, j.error_code, j.error_message, j.service_name, j.service_version
+), file as (
+    select f.id, e.error_code, e.error_message
+    from stored_file f join ended e on e.stored_file_id = f.id and e.id = f.current_recognition_job_id
+    order by f.id
+    for no key update of f
+), failed as (
+    update stored_file f
+    set status = 'ERROR', error_code = file.error_code, error_message = file.error_message, updated_at = now()
+    from file where f.id = file.id
+), fact as (
+    insert into quality_failure_fact
+        (recognition_job_id, stored_file_id, failure_kind, error_code, pipeline, service_name, service_version)
+    select id, stored_file_id, 'NO_ACK', error_code, pipeline, service_name, service_version from ended
+)
+select count(*) from ended
+
+-- name: reach
+-- Whether the database serves, before messages are taken that would have to wait for it (I6).
+select

@@ -12,6 +12,7 @@ from armka.contract import codec, message_ids
 from armka.contract.codec import InvalidMessage
 from armka.contract.envelope import Envelope
 from armka.contract.outcome import Outcome, OutcomeKind
+from armka.contract.subjects import CORE_RESULTS, Subjects
 from armka.core.database.pool import (
     Connection,
     Database,
@@ -26,14 +27,24 @@ from armka.core.inbox.lanes import LANES, Lanes
 from armka.core.inbox.write import Rejected
 from armka.core.jobs.states import JobStatus
 from armka.messaging.messages import Incoming, Receiver
+from armka.messaging.transport import Inbound
 
 log = structlog.get_logger(__name__)
 
 BATCH_SIZE = 2000
+# As often a stream delivers an envelope at most (I6).
+DELIVERIES = 5
 _LANES_FROM = 500
 _RETRY_SECONDS = 0.5
 _TRIES_ALONE = 5
 _ASIDE_AT_ONCE = 4
+# Before the second, third, … delivery of a message that could not be written.
+_PUT_BACK_SECONDS = (0.5, 1.0, 2.0, 4.0)
+
+
+def inbound(subjects: Subjects) -> Inbound:
+    """What the core receives, shared by its replicas."""
+    return Inbound(subjects.result, CORE_RESULTS, tries=DELIVERIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,13 @@ class Inbox:
         """Wait for envelopes, then bring one batch to its end, however long the database takes to
         return.
         """
+        if self._receiver.redelivers:
+            # What would only be held is better left to whoever can write it.
+            await self._database.run(write.reach)
+        await self._take_and_settle()
+        return 0.0
+
+    async def _take_and_settle(self) -> None:
         batch = await self._receiver.take(BATCH_SIZE)
         read, rejected = _read_all(batch)
         if len(read) < _LANES_FROM:
@@ -87,14 +105,13 @@ class Inbox:
             await self._bring_to_end(_Part([], rejected))
         if not self._receiver.has_waiting():
             await self._lanes.emptied()
-        return 0.0
 
     async def drain(self) -> None:
         """After the receiver was stopped: bring everything that is in this process's hands to its
         end.
         """
         while self._receiver.has_waiting():
-            await self.run_once()
+            await self._take_and_settle()
         await self._lanes.emptied()
         await asyncio.gather(*self._aside)
 
@@ -131,7 +148,9 @@ class Inbox:
         decisions = await self._database.run(
             lambda connection: self._write(connection, read, rejected)
         )
-        settled = [(item.incoming, _outcome(item.why)) for item in rejected]
+        settled: list[tuple[Incoming, Outcome | None]] = [
+            (item.incoming, _outcome(item.why)) for item in rejected
+        ]
         settled += [
             (item.incoming, _outcome(decision))
             for item, decision in zip(read, decisions, strict=True)
@@ -168,9 +187,7 @@ class Inbox:
         return decisions
 
     async def _settle_alone(self, incoming: Incoming) -> None:
-        """Bring one envelope to its end: applied, or kept as invalid where the database can never
-        take it (I7).
-        """
+        """Bring one envelope to its end, or give it back to be delivered again."""
         read, rejected = _read_all([incoming])
         failures = 0
         while True:
@@ -178,22 +195,51 @@ class Inbox:
                 async with self._aside_limit:
                     return await self._settle(read, rejected)
             except Exception as error:
-                failures += not (is_unavailable(error) or lost_race(error))
-                if is_bad_value(error) or failures >= _TRIES_ALONE:
-                    log.exception("envelope cannot be written", job_id=_job_id(read))
-                    job = read[0].job if read else None
-                    read, rejected = (
-                        [],
-                        [Rejected(incoming, Reject("invalid", _describe(error), job))],
-                    )
-                    failures = 0
-                else:
+                if is_unavailable(error) or lost_race(error):
                     log.warning(
                         "envelope waits for the database",
                         job_id=_job_id(read),
                         error=type(error).__name__,
                     )
-                    await asyncio.sleep(_RETRY_SECONDS)
+                elif self._receiver.redelivers:
+                    log.exception("envelope cannot be written", delivery=incoming.delivery)
+                    return await self._not_written(incoming, read, error)
+                else:
+                    failures += 1
+                    if is_bad_value(error) or failures >= _TRIES_ALONE:
+                        log.exception("envelope cannot be written", job_id=_job_id(read))
+                        rejected = [Rejected(incoming, _unwritable(error, read))]
+                        read, failures = [], 0
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _not_written(
+        self, incoming: Incoming, read: Sequence[_Read], error: Exception
+    ) -> None:
+        """Have it delivered again; after the last time the job ends (I6)."""
+        if not incoming.is_last:
+            pause = _PUT_BACK_SECONDS[min(incoming.delivery, len(_PUT_BACK_SECONDS)) - 1]
+            await self._receiver.put_back(incoming, pause)
+            return
+        for item in read:
+            await self._end_poisoned(item, incoming.delivery, error)
+        await self._receiver.settle([(incoming, None)])
+
+    async def _end_poisoned(self, item: _Read, delivery: int, error: Exception) -> None:
+        why = f"The result could not be written on {delivery} deliveries. {_describe(error)}"
+        file, failures = parse_id(item.envelope.file_id), 0
+        while failures < _TRIES_ALONE:
+            try:
+                ended = await self._database.run(
+                    lambda connection: write.end_poisoned(connection, item.job, file, why)
+                )
+            except Exception as again:
+                failures += not (is_unavailable(again) or lost_race(again))
+                log.exception("a poisoned job is not ended yet", job_id=str(item.job))
+                await asyncio.sleep(_RETRY_SECONDS)
+            else:
+                log.error("poisonous message", job_id=str(item.job), job_ended=ended)
+                return
+        log.error("a poisoned job cannot be ended: its deadline will", job_id=str(item.job))
 
 
 def _read_all(batch: Sequence[Incoming]) -> tuple[list[_Read], list[Rejected]]:
@@ -278,6 +324,10 @@ def _applied(decisions: Sequence[Decision]) -> int:
 
 def _job_id(read: Sequence[_Read]) -> str | None:
     return read[0].envelope.job_id if read else None
+
+
+def _unwritable(error: Exception, read: Sequence[_Read]) -> Reject:
+    return Reject("invalid", _describe(error), read[0].job if read else None)
 
 
 def _describe(error: Exception) -> str:

@@ -148,6 +148,16 @@ async def keep_rejected(connection: Connection, rejected: Sequence[Rejected]) ->
         )
 
 
+async def end_poisoned(connection: Connection, job: UUID, file: UUID, why: str) -> bool:
+    """End a job of which nothing can be written; whether it was not final yet (I6)."""
+    return bool(await connection.fetchval(SQL.end_poisoned, job, file, _text(why)))
+
+
+async def reach(connection: Connection) -> None:
+    """Return when the database serves."""
+    await connection.execute(SQL.reach)
+
+
 def _metrics(metrics: dict[str, object] | dict[str, str] | None) -> str | None:
     if metrics is None:
         return None

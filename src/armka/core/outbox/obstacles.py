@@ -18,14 +18,30 @@ SQL = load(__package__)
 
 # A permission rarely comes by itself, and with most servers brings a new connection.
 FORBIDDEN_SECONDS = 30.0
+# What a stream does not confirm it may confirm as soon as it has a leader, or room.
+UNCONFIRMED_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why the requests of a pipeline cannot go out, and after how long one of them is tried."""
+    """Why the requests of a pipeline cannot go out, and after how long one of them is tried.
+
+    `is_passing`: nobody needs to do anything, but for the servers to come back.
+    """
 
     reason: str
-    retry_seconds: float = FORBIDDEN_SECONDS
+    retry_seconds: float
+    is_passing: bool
+
+
+def forbidden(reason: str) -> Obstacle:
+    """The server's permissions are in the way."""
+    return Obstacle(reason, FORBIDDEN_SECONDS, is_passing=False)
+
+
+def unconfirmed(reason: str) -> Obstacle:
+    """A stream refuses the requests, or does not answer."""
+    return Obstacle(reason, UNCONFIRMED_SECONDS, is_passing=True)
 
 
 class Obstacles:
@@ -84,7 +100,8 @@ class Obstacles:
         if self._reasons.get(pipeline) == obstacle.reason:
             return
         self._reasons[pipeline] = obstacle.reason
-        log.error(
+        tell = log.warning if obstacle.is_passing else log.error
+        tell(
             "the requests of a pipeline cannot go out, its jobs stay queued",
             pipeline=pipeline.value,
             reason=obstacle.reason,

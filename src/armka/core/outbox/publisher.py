@@ -15,7 +15,7 @@ from armka.contract.subjects import Subjects
 from armka.contract.vocabulary import Pipeline
 from armka.core.database.pool import Connection, Database, Record
 from armka.core.database.queries import load
-from armka.core.outbox.obstacles import Obstacle, Obstacles
+from armka.core.outbox.obstacles import Obstacles, forbidden, unconfirmed
 from armka.core.outbox.requests import Request, RequestInvalid, build
 from armka.core.settings import ExchangeSettings
 from armka.messaging.connection import NotConfirmed, NotConnected
@@ -26,6 +26,8 @@ SQL = load(__package__)
 
 # Nearer than this counts as overdue.
 _SOONEST_SECONDS = 0.05
+# Where requests are kept, so often is looked whether they still are.
+_KEPT_LOOK_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class Outbox:
         self._subjects = subjects
         self._is_connected = is_connected
         self._unanswered_at = 0.0
+        self._looks_elsewhere = True
+        self.duplicates = 0
         self._obstacles = Obstacles()
 
     def reconsider(self) -> None:
@@ -85,12 +89,25 @@ class Outbox:
             raise NotConnected("the jobs stay queued until NATS is back")
         full = await self._publish_queued()
         if time.monotonic() >= self._unanswered_at:
-            full |= await self._republish_unanswered()
-            self._unanswered_at = time.monotonic() + (
-                0.0 if full else await self._until_unanswered()
-            )
+            kept = await self._publisher.kept_seconds()
+            full |= await self._look_after_published(kept)
+            pause = 0.0 if full else await self._until_unanswered(kept)
+            self._unanswered_at = time.monotonic() + pause
         soonest = min(self._unanswered_at, self._obstacles.soonest())
         return 0.0 if full else max(0.0, soonest - time.monotonic())
+
+    async def _look_after_published(self, kept: float | None) -> bool:
+        if kept is None:
+            return await self._republish_unanswered()
+        full = await self._resend(
+            SQL.claim_unanswered, kept, "published again: the stream no longer had it"
+        )
+        if self._looks_elsewhere:  # a change of the transport needs a restart
+            subjects = [self._subjects.tabular_request, self._subjects.image_request]
+            self._looks_elsewhere = await self._resend(
+                SQL.claim_elsewhere, subjects, "published again: another transport is in use"
+            )
+        return full or self._looks_elsewhere
 
     async def _publish_queued(self) -> bool:
         config = self._config
@@ -148,6 +165,30 @@ class Outbox:
         burst.raise_outage()
         return len(rows) == config.batch_size and (burst.moved or bool(hopeless))
 
+    async def _resend(self, claim: str, what: float | list[str], why: str) -> bool:
+        """Publish again what is not where services take it from (N4); nothing is given up on."""
+        config = self._config
+        async with self._database.transaction() as connection:
+            rows = await connection.fetch(
+                claim,
+                config.batch_size,
+                config.reply_seconds_tabular,
+                config.reply_seconds_image,
+                what,
+            )
+            burst = await self._burst(connection, rows)
+            if burst.confirmed:
+                await connection.execute(
+                    SQL.mark_resent,
+                    [request.job_id for request in burst.confirmed],
+                    [request.message.subject for request in burst.confirmed],
+                    why,
+                )
+        if burst.confirmed:
+            log.warning("requests published again", count=len(burst.confirmed), why=why)
+        burst.raise_outage()
+        return len(rows) == config.batch_size and burst.moved
+
     def _patience_seconds(self) -> float | None:
         """How old an unanswered publication must be to count as unanswered; None: this process
         cannot say (O3).
@@ -174,19 +215,27 @@ class Outbox:
             published = await self._publisher.publish([request.message for request in requests])
         except (NotConnected, NotConfirmed) as error:
             return _Burst(outage=error)
-        lost = published.too_large.keys() | published.forbidden.keys()
+        self.duplicates += len(published.duplicates)
+        held = {
+            requests[it].pipeline: unconfirmed(why) for it, why in published.unconfirmed.items()
+        }
+        held |= {requests[it].pipeline: forbidden(why) for it, why in published.forbidden.items()}
+        lost = published.too_large.keys() | published.held_back.keys()
         confirmed = [request for index, request in enumerate(requests) if index not in lost]
-        held = {requests[it].pipeline: Obstacle(why) for it, why in published.forbidden.items()}
         passed = {request.pipeline for request in confirmed} - held.keys()
+        reason = next(iter(published.unconfirmed.values()), None)
         return _Burst(
             confirmed=confirmed,
+            outage=NotConfirmed(reason) if reason and not confirmed else None,
             has_cleared_the_way=await self._obstacles.note(connection, held, passed),
             too_large={
                 requests[index].job_id: reason for index, reason in published.too_large.items()
             },
         )
 
-    async def _until_unanswered(self) -> float:
+    async def _until_unanswered(self, kept: float | None) -> float:
+        if kept is not None:
+            return _KEPT_LOOK_SECONDS
         wait, heard = self._config.ack_timeout_seconds, self._answers.heard_seconds()
         async with self._database.connection() as connection:
             due = await connection.fetchval(SQL.next_unanswered_seconds, wait)

@@ -20,12 +20,38 @@ order by c.created_at, c.id
 
 -- name: claim_unanswered
 -- Published, not acknowledged for $4 seconds, still in time (O3): to be published again, or given up by its count.
+-- Where a stream keeps requests, $4 is its age: what was published before it was made is not in it (N4).
 -- Leaves: published (by give_up, refuse); a republish keeps the status.
 with claimed as materialized (
     select id, stored_file_id, pipeline, attempt, reply_deadline, published_at, created_at, publish_count
     from recognition_job
     where status = 'published'
         and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4::float8)
+        and coalesce(
+            reply_deadline,
+            coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3::float8 else $2::float8 end)
+        ) > clock_timestamp()
+    order by coalesce(last_published_at, published_at, created_at), id
+    limit $1
+    for update skip locked
+)
+select c.id, c.stored_file_id, c.pipeline, c.attempt, c.publish_count,
+    coalesce(
+        c.reply_deadline,
+        coalesce(c.published_at, c.created_at) + make_interval(secs => case c.pipeline when 'image' then $3::float8 else $2::float8 end)
+    ) as reply_deadline,
+    f.file_type, f.original_name, o.bucket, o.key, o.bucket_role
+from claimed c
+join stored_file f on f.id = c.stored_file_id
+join s3_object o on o.id = f.s3_object_id
+
+-- name: claim_elsewhere
+-- Published, still in time, and not to one of the subjects $4: another transport was in use, and its services may be gone.
+-- Leaves: published (by refuse); a republish keeps the status.
+with claimed as materialized (
+    select id, stored_file_id, pipeline, attempt, reply_deadline, published_at, created_at, publish_count
+    from recognition_job
+    where status = 'published' and request_subject <> all ($4::text[])
         and coalesce(
             reply_deadline,
             coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3::float8 else $2::float8 end)
@@ -70,6 +96,18 @@ update recognition_job j
 set last_published_at = at.now, publish_count = j.publish_count + 1
 from at
 where j.id = any ($1::uuid[]) and j.status = 'published'
+
+-- name: mark_resent
+-- published stays published: the request is in the stream again; the event log says why (N4). $2: the subjects, $3: why.
+with at as materialized (select clock_timestamp() as now), resent as (
+    update recognition_job j
+    set last_published_at = at.now, publish_count = j.publish_count + 1, request_subject = r.subject
+    from unnest($1::uuid[], $2::text[]) as r (id, subject), at
+    where j.id = r.id and j.status = 'published'
+    returning j.id
+)
+insert into recognition_job_event (recognition_job_id, from_status, to_status, cause)
+select id, 'published', 'published', $3 from resent order by id
 
 -- name: give_up
 -- published -> dlq / NO_ACK: the last publication stayed unanswered too. The file fails and a fact is written (O3, Q1).

@@ -118,7 +118,7 @@ class Tail:
                 return
 
     def _event(self, row: Record) -> None:
-        if row["to_status"] == "published":
+        if row["to_status"] == "published" and row["from_status"] == "queued":
             self._tally.published(row["pipeline"], row["seconds"])
         elif row["to_status"] in _ENDED:
             self._tally.ended(row["pipeline"], row["to_status"], row["publish_count"])

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from armka.contract.subjects import CORE_RESULTS, Subjects
 from armka.contract.vocabulary import Pipeline
+from armka.messaging.stream import STREAM
 
 CORE = "core"
 OPERATOR = "operator"
 SERVICES = {"tabular-parser": Pipeline.TABULAR, "scan-gateway": Pipeline.IMAGE}
-STREAM = "RECOGNITION"
+
 
 _OWN_PERMISSIONS = "$SYS.REQ.USER.INFO"
 
@@ -51,8 +52,8 @@ def _core(ways: Sequence[Subjects], *, manage_stream: bool) -> Role:
     publish.append(f"$JS.API.STREAM.MSG.GET.{STREAM}")
     if manage_stream:
         publish.append(f"$JS.API.STREAM.CREATE.{STREAM}")
-    subscribe = [f"{result} {CORE_RESULTS}" for result in results]
-    subscribe.append(f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{STREAM}.{CORE_RESULTS}")
+    advisory = f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{STREAM}.{CORE_RESULTS}"
+    subscribe = [f"{subject} {CORE_RESULTS}" for subject in (*results, advisory)]
     return _role(CORE, publish, subscribe, answers=True)
 
 

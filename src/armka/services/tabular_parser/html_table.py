@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from lxml import etree
 
 from armka.osv.grid import Grid, Merge, Row, Style, Value
@@ -208,10 +209,10 @@ class _Page:
             row.cells.append((column, value, self._style(cell)))
 
     def _style(self, cell: _Cell) -> int:
-        declared = cell.declared
-        if (shown := _format_beside(cell.attributes)) is not None:
-            declared = declared | {"mso-number-format": shown}
-        style = css.style_of(declared, bold=cell.bold, italic=cell.italic, red=cell.red)
+        style = css.style_of(cell.declared, bold=cell.bold, italic=cell.italic, red=cell.red)
+        beside = _format_beside(cell.attributes)
+        if beside is not None:
+            style = msgspec.structs.replace(style, number_format=beside)
         return self.styles.setdefault(style, len(self.styles))
 
 

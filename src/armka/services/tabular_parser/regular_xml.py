@@ -34,9 +34,9 @@ _S = r"[ \t\r\n]*+"
 _REFERENCE = r"&(amp|lt|gt|quot|apos|\#[0-9]{1,6}|\#x[0-9A-Fa-f]{1,5});"
 _TEXT = rf"(?:[^<>&\r\x00-\x08\x0b\x0c\x0e-\x1f]++|{_uncaptured(_REFERENCE)})*+"
 _T = rf'<t(?: xml:space="preserve")?>({_TEXT})</t>'
-_ATTRIBUTES = r'(?: [A-Za-z0-9:]++="[^"<&]*+")*+'
+_ATTRIBUTES = r'(?: [A-Za-z][A-Za-z0-9:]*+="[^"<&\x00-\x1f]*+")*+'
 _LOOK = r'(?: s="[0-9]++")?+(?: t="[A-Za-z]++")?+'
-_FORMULA = rf"<f{_ATTRIBUTES}(?:/>|>[^<>]*+</f>){_S}"
+_FORMULA = rf"<f{_ATTRIBUTES}(?:/>|>{_TEXT}</f>){_S}"
 _OTHER = rf"({_FORMULA})?(?:(?:<v>({_TEXT})</v>|<v/>|<is>{_S}{_T}{_S}</is>){_S})?"
 
 _ROW = re.compile(rf'{_S}<row r="([0-9]{{1,7}})"({_ATTRIBUTES})(/?)>{_S}'.encode())
@@ -46,7 +46,7 @@ _CELL = re.compile(
     rf'<c r="([A-Z]{{1,3}})([0-9]{{1,7}})"({_LOOK})'
     rf"(?:/>|>{_S}(?:<v>([-+.0-9eE]++)</v>{_S}|({_uncaptured(_OTHER)}))</c>){_S}".encode()
 )
-_BODY = re.compile(_OTHER.encode())  # a formula, a text, a text of its own
+_BODY = re.compile(_OTHER)  # a formula, a text, a text of its own
 _STEP = 6  # the five parts of a cell, and what stands before it: nothing
 _STRING = re.compile(rf"<si>{_S}(?:<t/>|{_T}){_S}</si>{_S}".encode())
 _CHARACTER = re.compile(_REFERENCE)
@@ -226,13 +226,13 @@ class _Cells:
 
 def _other(kind: str, body: bytes) -> Value | None:
     """The value of a cell that holds no number, or a formula; None where it is blank."""
-    parts = _BODY.fullmatch(body)
+    parts = _BODY.fullmatch(body.decode())
     if parts is None:
         raise _Irregular
     formula, text, own = parts.groups()
     stored = own if kind == "inlineStr" else text
     if stored:
-        return _typed(kind, _plain(stored))
+        return _typed(kind, _resolved(stored))
     return CellError(NO_VALUE) if formula and kind != "str" else None
 
 
@@ -251,12 +251,14 @@ def _typed(kind: str, text: str) -> Value:
 
 
 def _decode(text: bytes) -> str:
-    return unescape(_plain(text))
+    return unescape(_resolved(text.decode()))
 
 
-def _plain(text: bytes) -> str:
-    plain = text.decode()
-    return _CHARACTER.sub(_character, plain) if "&" in plain else plain
+def _resolved(text: str) -> str:
+    """The text with its references resolved. Raises _Irregular at what XML has no character for."""
+    if "\ufffe" in text or "\uffff" in text:
+        raise _Irregular
+    return _CHARACTER.sub(_character, text) if "&" in text else text
 
 
 def _character(reference: re.Match[str]) -> str:

@@ -1,0 +1,88 @@
+"""R8, R10, R11, R12, R13: codes and repetitions, what was seen on the way, whose and of when the
+table is.
+"""
+
+from collections.abc import Iterator
+
+from armka.contract.result import Check
+from armka.contract.vocabulary import LineKind, Severity
+from armka.osv import accounts, chart
+from armka.osv.chart import Plan
+from armka.osv.checks.finding import Findings, called
+from armka.osv.entries import Body, Entry
+from armka.osv.particulars import Particulars, is_valid_inn
+
+
+def codes(body: Body, findings: Findings) -> Iterator[Check]:
+    """R8: an account is one of its chart, and is called as there."""
+    lines = [e for e in body.entries if e.kind is LineKind.ACCOUNT and e.account is not None]
+    if body.plan is Plan.FOUR_DIGITS:
+        text = "Коды счетов четырехзначные: это не план счетов 94н, соответствие проверит аналитик"
+        yield findings.make("R8", Severity.ERROR, lines[:1], text)
+        return
+    for entry in lines:
+        code = entry.account or ""
+        head = accounts.head_of(code)
+        if not _is_known(body.plan, code, head):
+            hint = "; возможно, в файле потерян ведущий ноль" if _lost_zero(head) else ""
+            text = f"{called(entry)}: такого кода нет в плане счетов {body.plan.value}{hint}"
+            yield findings.make("R8", Severity.ERROR, [entry], text)
+        elif body.plan is Plan.COMMERCIAL and not chart.names_agree(code, entry.name):
+            expected = chart.SYNTHETIC[code].name
+            text = f"{called(entry)}: назван «{entry.name}», а в плане счетов это «{expected}»"
+            yield findings.make("R8", Severity.WARNING, [entry], text)
+
+
+def _is_known(plan: Plan, code: str, head: str) -> bool:
+    return chart.knows(plan, head) or accounts.is_off_balance(code, plan)
+
+
+def _lost_zero(head: str) -> bool:
+    return len(head) == 1 and head.isdigit()
+
+
+def repetitions(body: Body, findings: Findings) -> Iterator[Check]:
+    """R10: an account stands once in its place, a subconto with the same amounts too."""
+    first: dict[tuple[object, ...], Entry] = {}
+    for entry in body.entries:
+        if entry.kind is LineKind.ACCOUNT and entry.account is not None:
+            key: tuple[object, ...] = (entry.parent, entry.account, entry.key, entry.block)
+        elif entry.kind is LineKind.DIMENSION and entry.name and any(entry.amounts):
+            key = (entry.parent, entry.name, *entry.amounts)
+        else:
+            continue
+        earlier = first.setdefault(key, entry)
+        if earlier is entry:
+            continue
+        is_account = entry.kind is LineKind.ACCOUNT
+        what = (
+            "этот счет уже стоит" if is_account else "такая же строка с теми же суммами уже стоит"
+        )
+        text = f"{called(entry)}: {what} в строке {earlier.row}"
+        severity = Severity.ERROR if is_account else Severity.WARNING
+        yield findings.make("R10", severity, [earlier, entry], text)
+
+
+def doubts(body: Body, findings: Findings) -> Iterator[Check]:
+    """R11: every number between the header and the end belongs to a line; R8 where a code is
+    unsure; R12 where a header printed again says something else.
+    """
+    by_row = {entry.row: entry for entry in body.entries}
+    for doubt in body.doubts:
+        lines = [by_row[doubt.row]] if doubt.row in by_row else []
+        text = f"Строка {doubt.row}: {doubt.reason}"
+        places = [] if doubt.column is None else [(doubt.row, doubt.column)]
+        yield findings.make(doubt.rule, Severity.ERROR, lines, text, places=places)
+
+
+def identity(above: Particulars, findings: Findings) -> Iterator[Check]:
+    """R13: it is said of when the table is, and whose; an ИНН is one."""
+    if above.period is None or above.period.from_ is None:
+        text = "Период не указан или не читается: за какое время ведомость, должен сказать аналитик"
+        yield findings.make("R13", Severity.ERROR, [], text)
+    if above.organisation is None:
+        text = "Над таблицей не сказано, чья это ведомость"
+        yield findings.make("R13", Severity.WARNING, [], text)
+    elif above.organisation.inn is not None and not is_valid_inn(above.organisation.inn):
+        text = f"ИНН {above.organisation.inn} не проходит проверку контрольных цифр"
+        yield findings.make("R13", Severity.WARNING, [], text)

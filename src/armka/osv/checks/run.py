@@ -1,0 +1,51 @@
+"""All rules over one table."""
+
+from collections.abc import Iterator
+
+from armka.contract.result import Check
+from armka.contract.vocabulary import Severity
+from armka.osv.checks import arithmetic, bookkeeping, reading
+from armka.osv.checks.finding import Findings
+from armka.osv.checks.tolerance import judge_of
+from armka.osv.entries import Body
+from armka.osv.particulars import Particulars
+
+MOST_A_RULE = 200  # findings that are told one by one; the rest is counted
+
+
+def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[Check]:
+    """Check a body whose entries have their parents; the failures, rule by rule. `addressed`: its
+    cells have addresses, since it is a sheet.
+    """
+    judge = judge_of(unit, body.entries)
+    findings = Findings(body, addressed=addressed)
+    ends = bookkeeping.leaves(body)
+    rules: list[Iterator[Check]] = [
+        arithmetic.row_equations(body, findings, judge),
+        bookkeeping.one_sides(body, ends, findings),
+        arithmetic.trees(body, findings, judge),
+        arithmetic.totals(body, findings, judge),
+        arithmetic.double_entry(body, findings, judge),
+        bookkeeping.signs(body, ends, findings),
+        reading.codes(body, findings),
+        bookkeeping.period_ends(body, findings, above.period),
+        reading.repetitions(body, findings),
+        reading.doubts(body, findings),
+        reading.identity(above, findings),
+    ]
+    return [check for rule in rules for check in _limited(rule)]
+
+
+def _limited(checks: Iterator[Check]) -> Iterator[Check]:
+    rest: list[Check] = []
+    for count, check in enumerate(checks):
+        if count < MOST_A_RULE:
+            yield check
+        else:
+            rest.append(check)
+    if rest:
+        worst = (
+            Severity.ERROR if any(c.severity is Severity.ERROR for c in rest) else Severity.WARNING
+        )
+        text = f"Есть и другие расхождения по этому правилу, всего {MOST_A_RULE + len(rest)}"
+        yield Check(rule=rest[0].rule, severity=worst, lines=[], message=text)
