@@ -225,6 +225,7 @@ LOOKS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.timeout(300)  # sixteen pages, each walked through by all rules
 async def test_axe_finds_no_serious_fault_and_nothing_overflows(
     browser: Browser, core: CoreProcess, world: World, axe: str
 ) -> None:
