@@ -238,7 +238,7 @@ async def test_the_lists_read_a_page(connection: asyncpg.Connection) -> None:
         statement, is_all = wanted.index()
         assert is_all
         for after in ((None, None), (moment, uuid4())):
-            values = (*after, *wanted.values(), BATCH, BATCH)
+            values = (*after, *wanted.values(), BATCH, BATCH, *wanted.period())
             assert await touched(connection, statement, *values) <= BOUND
             assert await touched(connection, JOBS.look, *after, *[None] * 7, BATCH, BATCH) <= BOUND
     files = [row["id"] for row in await connection.fetch("select id from stored_file limit 100")]
