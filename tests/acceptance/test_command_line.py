@@ -110,7 +110,7 @@ async def test_documents_go_in_and_their_lines_come_out(core: CoreProcess, tmp_p
     for scan in SCANS:
         (documents / scan.name).unlink()
     sent = await armka("upload", documents, "--client-ref", "client-7", *url)
-    assert (sent.code, len(sent.lines())) == (0, 12)
+    assert (sent.code, len(sent.lines())) == (0, 18)
     assert "README.md" in sent.err
 
     async def ended() -> list[dict[str, Any]] | None:

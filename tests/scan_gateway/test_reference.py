@@ -65,7 +65,7 @@ async def test_a_printed_trial_balance_is_read_and_other_files_are_refused(
         heard = {name: await core.result(request, 60) for name, request in asked.items()}
         (document,) = (await core.result_file(asked["printed"]))["documents"]
     assert heard["printed"].status == "done"
-    assert document["source"] == {"pages": [1, 2, 3]}
+    assert document["source"]["pages"] == [1, 2, 3]
     assert {line["page"] for line in document["lines"]} == {1, 2, 3}
     assert all(
         box is None or box[0] < box[2] for line in document["lines"] for box in line["boxes"]
