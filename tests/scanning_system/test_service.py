@@ -1,8 +1,15 @@
 """The HTTP side: documents are taken on, followed, answered, cancelled, kept and let go."""
 
 import asyncio
+import contextlib
 import io
+import os
+import socket
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx
 import pypdfium2
@@ -126,6 +133,57 @@ async def test_what_is_accepted_outlives_the_process(tmp_path):
     assert [it["status"] for it in statuses] == ["done", "done"]
     assert statuses[0]["pages_done"] == 60
     assert again == running
+
+
+async def test_a_kill_costs_no_accepted_document(tmp_path):
+    """The whole command, ended as by a power cut while it reads: it goes on where it was."""
+    document = long_document(60)
+    async with commanded(tmp_path) as (client, process):
+        running = await submitted(client, document)
+        waiting = await submitted(client, PDF)
+        await begun(client, running)
+        process.kill()
+        await process.wait()
+
+    async with commanded(tmp_path) as (client, _):
+        statuses = [await ended(client, it) for it in (running, waiting)]
+
+    assert [it["status"] for it in statuses] == ["done", "done"]
+    assert statuses[0]["pages_done"] == 60
+
+
+@contextlib.asynccontextmanager
+async def commanded(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Process]]:
+    """`armka scanning-system` in a process of its own, ready."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    env = {"PATH": os.environ["PATH"], "SCANNING_DATA_DIR": str(folder / "data")}
+    with (folder / "log").open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "armka.cli", "scanning-system", "--port", str(port),
+            env=env, stdout=log, stderr=log,
+        )  # fmt: skip
+    url = f"http://127.0.0.1:{port}"
+    try:
+        async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as client:
+            await until_answered(client, process)
+            yield client, process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+async def until_answered(client: httpx.AsyncClient, process: Process) -> None:
+    """Wait until the process listens."""
+    async with asyncio.timeout(60):
+        while True:
+            assert process.returncode is None
+            with contextlib.suppress(httpx.TransportError):
+                await client.get("/openapi.json")
+                return
+            await asyncio.sleep(0.05)
 
 
 async def begun(client: httpx.AsyncClient, document: str) -> None:

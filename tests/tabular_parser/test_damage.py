@@ -1,4 +1,4 @@
-"""Damage inside of a file ends as a refusal, as a call for a person, or has touched no amount."""
+"""Damage inside of a file ends as a refusal, as a finding, or has touched no amount."""
 
 import io
 import zipfile
@@ -45,6 +45,8 @@ def good(tmp_path_factory):
     for name, (file_type, write, _) in KINDS.items():
         path = folder / f"{name}.{file_type.lower()}"
         write(path, [lay_out(LEDGER, Layout())])
+        (whole,) = recognise(source_of(path, file_type)).documents
+        assert not whole.checks
         files[name] = path
     return files
 
@@ -76,8 +78,8 @@ def test_no_amount_changes_in_silence(tmp_path, good, kind, damage):
         recognition = recognise(source_of(path, file_type))
     except (Refused, MemoryError):  # so much memory is for the child's limit to refuse
         return
-    if recognition.needs_check:
-        return
+    if recognition.needs_check or any(document.checks for document in recognition.documents):
+        return  # kopecks within the tolerance of R1 are a warning
     (document,) = recognition.documents
     assert [row[-1] for row in lines(document)] == [row[-1] for row in truth(LEDGER)]
     assert total(document) == texts(LEDGER.total)
