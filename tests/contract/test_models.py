@@ -47,7 +47,7 @@ def is_a_known_difference(value: Any) -> bool:
 
 @pytest.mark.parametrize(("name", "decode"), PAIRS, ids=NAMES)
 @given(data=st.data())
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_model_accepts_what_its_schema_accepts_and_nothing_else(name, decode, data):
     schema = validator(name)
     value = data.draw(cases(schema_files.load(name)))

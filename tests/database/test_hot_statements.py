@@ -22,7 +22,7 @@ OUTBOX, INBOX = load("armka.core.outbox"), load("armka.core.inbox")
 WATCHDOG, MAPPING = load("armka.core.watchdog"), load("armka.core.mapping")
 FILES, JOBS = load("armka.core.files"), load("armka.core.jobs")
 
-MANY = 100_000
+MANY = 30_000
 BATCH = 100
 # A statement reads each of its rows in a few places: the claim, the job, the file, the object, the
 # guard.
@@ -73,7 +73,7 @@ async def _add(
 def crowd(
     request: pytest.FixtureRequest, postgres: PostgresServer, database_template: str
 ) -> Iterator[tuple[str, str]]:
-    """A database with 100,000 rows of one kind, whose statistics were taken when there were few;
+    """A database with many rows of one kind, whose statistics were taken when there were few;
     its name and kind.
     """
     name = f"crowd_{request.param}"

@@ -78,7 +78,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rows=st.lists(st.lists(st.sampled_from(PIECES), max_size=6), max_size=4))
 def test_both_ways_give_the_same_or_the_quick_one_steps_back(rows):
     text = "".join(

@@ -72,6 +72,8 @@ async def jobs_wait_for_the_broker(surface: Surface) -> None:
 
 async def _published_by_the_wire(surface: Surface, job: Job) -> None:
     """The kit's own connection comes back too: it hears the next job, if not the first ones."""
+    async with asyncio.timeout(_long(surface)):
+        await surface.wire.connection.wait_live()
     witness = await surface.job()
     await surface.request(witness, within=_long(surface))
     ids = {heard.msg_id for heard in surface.heard(job)} - {job.request_id}
@@ -171,10 +173,10 @@ async def stopping_leaves_nothing_half_done(surface: Surface) -> None:
     for row in await surface.tables.all("jobs", [job.id for job in queued]):
         published = row["status"] == "published"
         surface.expect("published_at is set", published, row["published_at"] is not None)
+    await surface.operator.start_core()
     await _ended_all(surface, answered, "error")
     for job in answered:
         await surface.failed(job, "error", "SERVICE_ERROR", "UNREADABLE")
-    await surface.operator.start_core()
     await _ended_all(surface, queued, "published")
 
 
