@@ -1,5 +1,8 @@
 """`armka`: the one entry point."""
 
+import contextlib
+import os
+import sys
 from importlib import import_module
 
 import typer
@@ -53,6 +56,21 @@ def main() -> None:
             raise
         typer.echo(f"armka: this command needs `pip install 'arm-ka[{extra}]'`", err=True)
         raise SystemExit(2) from None
+    except SystemExit as ending:
+        _leave(ending.code)
+        raise
+
+
+def _leave(code: object) -> None:
+    """End at once where S3 was spoken to: a request that was given up lives on in obstore's
+    threads, and one that ends while the interpreter is taken down aborts it (SIGABRT).
+    """
+    if "obstore" not in sys.modules or not isinstance(code, int | None):
+        return
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code or 0)
 
 
 def _add(name: str) -> None:
