@@ -86,12 +86,13 @@ async def test_one_file_is_shown_with_its_attempt(
     api: httpx.AsyncClient, db: asyncpg.Connection
 ) -> None:
     """What the client sent, what the object is, how far the attempt is."""
-    made = (await upload(api, "ОСВ.xlsx", documents.xlsx(), client_ref="7")).json()
+    document = documents.xlsx()
+    made = (await upload(api, "ОСВ.xlsx", document, client_ref="7")).json()
     shown = (await api.get(f"/files/{made['file_id']}")).json()
     assert shown["id"] == made["file_id"]
     assert (shown["original_name"], shown["file_type"]) == ("ОСВ.xlsx", "XLSX")
     assert (shown["status"], shown["client_ref"]) == ("UPLOADED", "7")
-    assert shown["size_bytes"] == len(documents.xlsx())
+    assert shown["size_bytes"] == len(document)
     assert shown["job"] | {"created_at": None} == {
         "id": made["job_id"],
         "status": "queued",
