@@ -5,13 +5,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, expect
 
+from tests.needed import lacking
 from tests.world import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 _UNPACKED = ROOT / ".venv/system"
+MISSING = "there is no Chromium: `make system-deps` brings one"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -22,19 +23,11 @@ def program() -> str | None:
     return next((path for path in found if path), str(unpacked) if unpacked.exists() else None)
 
 
-def missing() -> None:
-    """Skip with the reason; where everything must be there, fail."""
-    why = "there is no Chromium: `make system-deps` brings one"
-    if os.environ.get("CI") == "true":
-        pytest.fail(why)
-    pytest.skip(why)
-
-
 async def launched(playwright: Playwright) -> Browser:
     """A browser that asks nothing of anybody but the pages it is sent to."""
     path = program()
     if path is None:
-        missing()
+        lacking(MISSING)
     libraries = [*_UNPACKED.glob("usr/lib/*-linux-gnu"), *_UNPACKED.glob("usr/lib/*/pulseaudio")]
     env: dict[str, str | float | bool] = {"LD_LIBRARY_PATH": ":".join(map(str, libraries))}
     return await playwright.chromium.launch(

@@ -11,6 +11,7 @@ from playwright.async_api import Browser, async_playwright
 from armka.core.identity.passwords import Passwords
 from tests.console import chromium
 from tests.console.chromium import Window
+from tests.needed import lacking
 from tests.world import CoreProcess, World
 
 NAME, PASSWORD = "ivanova", "a long enough word"
@@ -20,7 +21,7 @@ NAME, PASSWORD = "ivanova", "a long enough word"
 async def browser() -> AsyncIterator[Browser]:
     """A running browser."""
     if chromium.program() is None:
-        chromium.missing()
+        lacking(chromium.MISSING)
     async with async_playwright() as playwright:
         made = await chromium.launched(playwright)
         try:

@@ -202,7 +202,7 @@ async def test_the_inbox_reads_the_jobs_of_its_batch(connection: asyncpg.Connect
         texts,
     )
     assert await touched(connection, INBOX.apply_results, *results) <= BOUND
-    assert await touched(connection, INBOX.write_facts, jobs) <= BOUND
+    assert await touched(connection, INBOX.write_facts, jobs, "SERVICE_ERROR") <= BOUND
     keys = [f"results/{uuid4()}" for _ in jobs]
     objects = (["arm-ka"] * len(jobs), keys, ["results"] * len(jobs), texts)
     assert await touched(connection, INBOX.register_objects, *objects) <= BOUND

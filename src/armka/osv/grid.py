@@ -96,26 +96,6 @@ class Grid(msgspec.Struct):
     scan: Scan | None = None
 
 
-class Origin(msgspec.Struct, frozen=True):
-    """Where a value stands and what stands there: sheet, cell (`C7`), raw text, number format."""
-
-    sheet: str
-    cell: str
-    raw: str
-    number_format: str
-
-
-def origin(grid: Grid, row: Row, cell: Cell) -> Origin:
-    """The provenance of a value: what a person looks for in the file to find it again."""
-    column, value, style = cell
-    return Origin(
-        sheet=grid.sheet,
-        cell=f"{column_letter(column)}{row.number}",
-        raw=raw_text(value),
-        number_format=grid.styles[style].number_format,
-    )
-
-
 def raw_text(value: Value) -> str:
     """A stored value as text: of a number the shortest digits that are this number."""
     return repr(value) if isinstance(value, float) else str(value)

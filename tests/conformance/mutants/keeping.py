@@ -20,7 +20,7 @@ def delivers_for_ever() -> None:
 @mutant("a-poisonous-message-ends-its-job")
 def ends_a_poisoned_job_without_a_fact() -> None:
     """POISON_MESSAGE leaves no quality_failure_fact."""
-    edit(SQL, "end_poisoned", "from ended\n)\n", "from ended where false\n)\n")
+    edit(SQL, "write_facts", "any ($1::uuid[])", "any ($1::uuid[]) and $2 <> 'NO_ACK'")
 
 
 @mutant("a-passing-fault-is-no-poison")

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Never
 
 import pytest
 
@@ -20,6 +19,7 @@ from armka.contract.vocabulary import Pipeline
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.stack import NatsServer, ObjectServer
+from tests.needed import lacking
 
 ROOT = Path(__file__).parents[3]
 NODE_SERVICE = ROOT / "examples/node-service"
@@ -82,19 +82,13 @@ def node() -> str:
     """Node.js with the example's packages, as its lock file has them."""
     program, npm = shutil.which("node"), shutil.which("npm")
     if program is None or npm is None:
-        _lacking("Node.js is not installed: `make system-deps` tells how")
+        lacking("Node.js is not installed: `make system-deps` tells how")
     if not (NODE_SERVICE / "node_modules").exists():
         command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
         done = subprocess.run(command, cwd=NODE_SERVICE, check=False, timeout=110)
         if done.returncode != 0:
-            _lacking("npm cannot fetch the example's packages")
+            lacking("npm cannot fetch the example's packages")
     return program
-
-
-def _lacking(reason: str) -> Never:
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.mark.timeout(400)

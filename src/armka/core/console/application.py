@@ -1,6 +1,7 @@
 """The console joined: its pages under `/console`, with errors that are pages too."""
 
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 
 import structlog
@@ -9,8 +10,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
+from armka.core.asgi import LastResort
 from armka.core.console import documents, sign_in
 from armka.core.console.documents import Documents
 from armka.core.console.pages import Pages
@@ -74,7 +76,7 @@ def _application(parts: ConsoleParts, pages: Pages) -> FastAPI:
 
     console.add_exception_handler(HTTPException, unclear)
     console.add_exception_handler(RequestValidationError, unclear)
-    console.add_middleware(_LastResort, pages=pages)
+    console.add_middleware(LastResort, answer=partial(_failed, pages))
     console.include_router(sign_in.router(pages, identity))
     shown = Documents(pages, parts.files, parts.changes, identity.sessions, parts.upload_limit)
     console.include_router(documents.router(shown))
@@ -91,36 +93,13 @@ class _Static(StaticFiles):
         return response
 
 
-class _LastResort:
-    """A page for whatever went wrong, where none was begun."""
-
-    def __init__(self, app: ASGIApp, pages: Pages) -> None:
-        self._app = app
-        self._pages = pages
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        has_begun = False
-
-        async def watched(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, watched)
-        except Exception as error:
-            if has_begun:
-                raise
-            await self._page(Request(scope), error)(scope, receive, send)
-
-    def _page(self, request: Request, error: Exception) -> Response:
-        if is_unavailable(error) or lost_race(error):
-            log.warning("a page had to be put off", error=type(error).__name__)
-            response: Response = self._pages.page(request, "later.html", status=503)
-            response.headers["Retry-After"] = "5"
-            return response
-        log.error("a page failed", path=request.url.path, exc_info=error)
-        return self._pages.page(request, "failed.html", status=500)
+def _failed(pages: Pages, scope: Scope, error: Exception) -> Response:
+    """A page for whatever went wrong."""
+    request = Request(scope)
+    if is_unavailable(error) or lost_race(error):
+        log.warning("a page had to be put off", error=type(error).__name__)
+        response: Response = pages.page(request, "later.html", status=503)
+        response.headers["Retry-After"] = "5"
+        return response
+    log.error("a page failed", path=request.url.path, exc_info=error)
+    return pages.page(request, "failed.html", status=500)

@@ -11,8 +11,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from armka.core.asgi import LastResort
 from armka.core.database.pool import is_unavailable, is_unmigrated, lost_race
 from armka.core.errors import (
     AttemptUnderWay,
@@ -124,36 +124,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(ClientDisconnect, _client_gone)
-    app.add_middleware(_LastResort)
-
-
-class _LastResort:
-    """Answers for every other error.
-
-    A handler for Exception would answer too, and then raise: each outage of a server would be
-    logged as a failure of this one.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        has_begun = False
-
-        async def watched(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, watched)
-        except Exception as error:
-            if has_begun:
-                raise
-            await _unforeseen(scope["path"], error)(scope, receive, send)
+    app.add_middleware(LastResort, answer=lambda scope, error: _unforeseen(scope["path"], error))
 
 
 async def _core_error(request: Request, error: Exception) -> JSONResponse:

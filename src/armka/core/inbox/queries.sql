@@ -71,10 +71,10 @@ where j.id = r.id and j.status in ('queued', 'published', 'processing')
 select pg_notify('armka_job_mappable', '')
 
 -- name: write_facts
--- A failure of the service, once a job (I3, Q1).
+-- A failure of the kind $2, once a job (I3, I6, Q1).
 insert into quality_failure_fact
     (recognition_job_id, stored_file_id, failure_kind, error_code, pipeline, service_name, service_version)
-select id, stored_file_id, 'SERVICE_ERROR', error_code, pipeline, service_name, service_version
+select id, stored_file_id, $2::text, error_code, pipeline, service_name, service_version
 from recognition_job
 where id = any ($1::uuid[])
 
@@ -86,29 +86,14 @@ select * from unnest(
 )
 
 -- name: end_poisoned
--- queued, published, processing -> dlq / POISON_MESSAGE: what was said of the job can never be written (I6). The file
--- fails and a fact is written. $2: the file that the message names, $3: why.
-with cause as materialized (select set_config('armka.cause', 'poisonous message', true)), ended as (
-    update recognition_job j
-    set status = 'dlq', error_code = 'POISON_MESSAGE', error_message = $3, finished_at = now()
-    from cause
-    where j.id = $1 and j.stored_file_id = $2 and j.status in ('queued', 'published', 'processing')
-    returning j.id, j.stored_file_id, j.pipeline, j.error_code, j.error_message, j.service_name, j.service_version
-), file as (
-    select f.id, e.error_code, e.error_message
-    from stored_file f join ended e on e.stored_file_id = f.id and e.id = f.current_recognition_job_id
-    order by f.id
-    for no key update of f
-), failed as (
-    update stored_file f
-    set status = 'ERROR', error_code = file.error_code, error_message = file.error_message, updated_at = now()
-    from file where f.id = file.id
-), fact as (
-    insert into quality_failure_fact
-        (recognition_job_id, stored_file_id, failure_kind, error_code, pipeline, service_name, service_version)
-    select id, stored_file_id, 'NO_ACK', error_code, pipeline, service_name, service_version from ended
-)
-select count(*) from ended
+-- queued, published, processing -> dlq / POISON_MESSAGE: what was said of the job can never be written (I6).
+-- $2: the file that the message names, $3: why. `fail_files` and `write_facts` follow.
+with cause as materialized (select set_config('armka.cause', 'poisonous message', true))
+update recognition_job j
+set status = 'dlq', error_code = 'POISON_MESSAGE', error_message = $3, finished_at = now()
+from cause
+where j.id = $1 and j.stored_file_id = $2 and j.status in ('queued', 'published', 'processing')
+returning j.error_code
 
 -- name: reach
 -- Whether the database serves, before messages are taken that would have to wait for it (I6).

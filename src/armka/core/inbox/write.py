@@ -81,7 +81,9 @@ async def apply(connection: Connection, results: Sequence[Apply], bucket: str) -
     objects = await _register_objects(connection, results, bucket)
     await _apply_results(connection, results, objects)
     if failed:
-        await connection.execute(SQL.write_facts, [result.job for result, _ in failed])
+        await connection.execute(
+            SQL.write_facts, [result.job for result, _ in failed], "SERVICE_ERROR"
+        )
 
 
 async def _register_objects(
@@ -150,7 +152,12 @@ async def keep_rejected(connection: Connection, rejected: Sequence[Rejected]) ->
 
 async def end_poisoned(connection: Connection, job: UUID, file: UUID, why: str) -> bool:
     """End a job of which nothing can be written; whether it was not final yet (I6)."""
-    return bool(await connection.fetchval(SQL.end_poisoned, job, file, _text(why)))
+    code = await connection.fetchval(SQL.end_poisoned, job, file, _text(why))
+    if code is None:
+        return False
+    await connection.execute(SQL.fail_files, [job], [file], [code], [_text(why)])
+    await connection.execute(SQL.write_facts, [job], "NO_ACK")
+    return True
 
 
 async def reach(connection: Connection) -> None:

@@ -3,6 +3,7 @@ directory claims.
 """
 
 import io
+import struct
 import zipfile
 import zlib
 from posixpath import normpath
@@ -15,6 +16,16 @@ MAX_INFLATED = 200 * 1024 * 1024
 MAX_RATIO = 200
 _SMALL = 1024 * 1024  # below this a ratio says nothing
 _CHUNK = 1024 * 1024
+# What zipfile raises of a damaged archive; RuntimeError also as NotImplementedError.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    RuntimeError,
+)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -25,7 +36,7 @@ class ZipContainer:
         """Raises Corrupt where it is no zip, TooLarge past a limit."""
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+        except _DAMAGE as error:
             raise Corrupt(f"zip: {error}") from error
         members = self._zip.infolist()
         if len(members) > MAX_MEMBERS:
@@ -57,14 +68,7 @@ class ZipContainer:
             raise Corrupt(f"zip: способ сжатия {member.compress_type}")
         try:
             return self._inflate(member)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            OSError,
-            ValueError,
-            RuntimeError,
-        ) as error:
+        except _DAMAGE as error:
             raise Corrupt(f"zip: {name}: {error}") from error
 
     def _inflate(self, member: zipfile.ZipInfo) -> bytes:
