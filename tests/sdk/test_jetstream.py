@@ -14,6 +14,8 @@ import pytest
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.objects.store import ObjectStore
+from armka.sdk import intake
+from armka.sdk.replies import Replies
 from armka.stack import NatsServer
 from tests.exchange.streams import api, told
 from tests.sdk.stage import QUICK, REQUESTS, RESULTS, Core, running
@@ -124,6 +126,27 @@ async def test_a_repeat_of_a_job_in_work_waits_for_its_result(
     await until(both_are_in_hand)
     (tmp_path / "go").touch()
     assert (await core.result(request)).status == "done"
+    await until(lambda: has_nothing_left(core))
+
+
+async def test_a_job_lost_to_an_unforeseen_error_is_taken_on_again(
+    core: Core, service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same instance may be the only one: the redelivered request is no repeat to it."""
+    answer = Replies.result
+    failures: list[Any] = []
+
+    def fail_once(self: Replies, *args: Any) -> Any:
+        if not failures:
+            failures.append(args)
+            raise RuntimeError("unforeseen")
+        return answer(self, *args)
+
+    monkeypatch.setattr(Replies, "result", fail_once)
+    monkeypatch.setattr(intake, "_NOT_MET_SECONDS", 0.2)
+    request = await core.order({"do": "read"})
+    assert (await core.result(request)).status == "done"
+    assert failures
     await until(lambda: has_nothing_left(core))
 
 

@@ -40,6 +40,7 @@ class _Job:
     incoming: list[Incoming]
     acked: asyncio.Future[None]
     has_verdict: bool = False
+    is_lost: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,8 +161,8 @@ class Intake:
         # A refusal's id would now collide with the real result's.
         await self._withdraw_refusal(request.job)
         log.info("a job is taken on", job=str(request.job), file=request.file_id)
-        self._handled.take_on(request.job)
         job = _Job(request, [incoming], self._acks.send(self._replies.ack(request)))
+        self._handled.take_on(request.job)
         task = asyncio.create_task(self._see_through(job), name=f"job:{request.job}")
         self._jobs[task] = self._in_work[request.job] = job
         task.add_done_callback(self._done)
@@ -169,7 +170,8 @@ class Intake:
     async def _see_through(self, job: _Job) -> None:
         try:
             await self._finish(job)
-        except Exception:  # whoever redelivers it may fare better
+        except Exception:  # whoever redelivers it may fare better, and so may this instance
+            job.is_lost = True
             log.exception("a job was lost", job=str(job.request.job))
             for incoming in job.incoming:
                 await self._receiver.put_back(incoming, _NOT_MET_SECONDS)
@@ -189,8 +191,11 @@ class Intake:
     def _done(self, task: asyncio.Task[None]) -> None:
         job = self._jobs.pop(task)
         del self._in_work[job.request.job]
-        deadline = job.request.deadline.timestamp()
-        self._handled.answered(job.request.job, deadline=deadline, now=time.time())
+        if job.is_lost:
+            self._handled.forget(job.request.job)
+        else:
+            deadline = job.request.deadline.timestamp()
+            self._handled.answered(job.request.job, deadline=deadline, now=time.time())
         self._room.set()
 
     async def _answer_mismatch(self, mismatch: Mismatch, incoming: Incoming) -> None:

@@ -32,6 +32,10 @@ class HandledJobs:
         """A job is in work from now on."""
         self._in_work.add(job)
 
+    def forget(self, job: UUID) -> None:
+        """A job in work was lost: a repeat of it is a new one."""
+        self._in_work.discard(job)
+
     def answered(self, job: UUID, *, deadline: float, now: float) -> None:
         """A job is answered; a repeat of it starts nothing until `deadline`."""
         self._in_work.discard(job)
