@@ -94,6 +94,17 @@ def above_header(rows: list[Row], index: int, start: int) -> int:
     return index
 
 
+def total_of(name: str) -> tuple[Total, str]:
+    """Which total a row of this name is, and of which block (актив, пассив) where it is of one."""
+    text = plain(name)
+    block = _BLOCK_TOTAL.search(text)
+    if _EXPANDED.search(text):
+        return Total.EXPANDED, ""
+    if _OFF_BALANCE_TOTAL.search(text):
+        return Total.OFF_BALANCE, ""
+    return (Total.BLOCK, block.group(1)) if block else (Total.PLAIN, "")
+
+
 def _codes(rows: list[Row], reader: RowReader) -> Iterator[str]:
     for row in rows:
         parts = reader.parts(row)
@@ -255,14 +266,8 @@ class _Reading:
         entry = self._add(
             row, parts, LineKind.TOTAL, " ".join(str(parts.label or parts.name).split())
         )
-        entry.total = Total.PLAIN
-        block = _BLOCK_TOTAL.search(text)
-        if _EXPANDED.search(text):
-            entry.total = Total.EXPANDED
-        elif _OFF_BALANCE_TOTAL.search(text):
-            entry.total = Total.OFF_BALANCE
-        elif block:
-            entry.total, entry.block = Total.BLOCK, block.group(1)
+        entry.total, block = total_of(text)
+        entry.block = block or entry.block
         self.total_seen = self.total_seen or entry.total is not Total.BLOCK
 
     def _take_other(self, row: Row, parts: Parts, text: str) -> None:

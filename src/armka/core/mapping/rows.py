@@ -35,6 +35,7 @@ DOCUMENT_COLUMNS = (
     "unknown_count",
     "error_count",
     "warning_count",
+    "formats",
 )
 
 LINE_COLUMNS = (
@@ -59,6 +60,9 @@ LINE_COLUMNS = (
     "page",
     "boxes",
     "confidence",
+    "cells",
+    "raw",
+    "formats",
 )
 
 CHECK_COLUMNS = (
@@ -141,6 +145,7 @@ def _document_rows(
             sum(len(line.unknown) for line in document.lines),
             sum(check.severity is Severity.ERROR for check in document.checks),
             sum(check.severity is Severity.WARNING for check in document.checks),
+            texts(document.formats),
         )
 
 
@@ -161,6 +166,9 @@ def _line(line: Line) -> tuple[Any, ...]:
         line.page,
         as_json(line.boxes) if line.boxes is not None else None,
         as_json(line.confidence) if line.confidence is not None else None,
+        line.cells,
+        texts(line.raw),
+        texts(line.formats),
     )
 
 
@@ -183,6 +191,11 @@ def _check_rows(documents: list[tuple[UUID, Document]]) -> Iterator[tuple[Any, .
 def text(value: str | None) -> str | None:
     """A text that PostgreSQL can hold: all but NUL."""
     return value.replace("\x00", "\ufffd") if value is not None and "\x00" in value else value
+
+
+def texts(values: list[str | None] | None) -> list[str | None] | None:
+    """Texts that PostgreSQL can hold."""
+    return None if values is None else [text(value) for value in values]
 
 
 def as_json(value: object) -> str:

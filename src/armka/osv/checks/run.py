@@ -11,6 +11,7 @@ from armka.osv.entries import Body
 from armka.osv.particulars import Particulars
 
 MOST_A_RULE = 200  # findings that are told one by one; the rest is counted
+_REST = "Есть и другие расхождения по этому правилу, всего "
 
 
 def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[Check]:
@@ -33,10 +34,11 @@ def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[C
         reading.doubts(body, findings),
         reading.identity(above, findings),
     ]
-    return [check for rule in rules for check in _limited(rule)]
+    return [check for rule in rules for check in limited(rule)]
 
 
-def _limited(checks: Iterator[Check]) -> Iterator[Check]:
+def limited(checks: Iterator[Check]) -> Iterator[Check]:
+    """One rule's findings: the first ones, and how many there are in all."""
     rest: list[Check] = []
     for count, check in enumerate(checks):
         if count < MOST_A_RULE:
@@ -47,5 +49,10 @@ def _limited(checks: Iterator[Check]) -> Iterator[Check]:
         worst = (
             Severity.ERROR if any(c.severity is Severity.ERROR for c in rest) else Severity.WARNING
         )
-        text = f"Есть и другие расхождения по этому правилу, всего {MOST_A_RULE + len(rest)}"
+        text = f"{_REST}{MOST_A_RULE + len(rest)}"
         yield Check(rule=rest[0].rule, severity=worst, lines=[], message=text)
+
+
+def is_rest(check: Check) -> bool:
+    """Whether it only counts the findings that are not told one by one."""
+    return not check.lines and check.message.startswith(_REST)
