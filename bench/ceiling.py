@@ -1,7 +1,7 @@
 """The exchange's own ceiling: the same named statements in the same transactions, no broker.
 
-Two connections, as in the core: one claims and marks, the other acknowledges and applies. A batch
-is 1,000 jobs on either side; what a service would answer is known beforehand.
+Two connections, as in the core: one claims and marks, the other writes acknowledgements with their
+results. A batch is 1,000 jobs on either side; what a service would answer is known beforehand.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ async def main(dsn: str) -> None:
 async def _outbox(database: Database, published: "asyncio.Queue[Batch]") -> None:
     while True:
         async with database.transaction() as connection:
-            batch = await connection.fetch(OUTBOX.claim_queued, BATCH, *_BUDGETS)
+            batch = await connection.fetch(OUTBOX.claim_queued, BATCH, *_BUDGETS, [])
             if batch:
                 await connection.fetchval(
                     OUTBOX.mark_published,
@@ -70,13 +70,7 @@ async def _outbox(database: Database, published: "asyncio.Queue[Batch]") -> None
 
 async def _inbox(database: Database, published: "asyncio.Queue[Batch]") -> None:
     while True:
-        batch = await published.get()
-        ids = [row["id"] for row in batch]
-        names, versions = ["echo"] * len(batch), ["1.0"] * len(batch)
-        async with database.transaction() as connection:
-            await connection.fetch(INBOX.lock_jobs, ids)
-            await connection.execute(INBOX.acknowledge, ids, names, versions)
-        await _apply(database, batch)
+        await _apply(database, await published.get())
 
 
 async def _apply(database: Database, batch: Batch) -> None:
@@ -94,7 +88,7 @@ async def _apply(database: Database, batch: Batch) -> None:
         await connection.execute(
             INBOX.apply_results, ids, ["done"] * count, echo, ["1.0"] * count,
             [_METRICS] * count, none, none, ["1.0"] * count, [objects[key] for key in keys], none,
-            [f"result:{ident}:1" for ident in ids],
+            [f"result:{ident}:1" for ident in ids], [True] * count,
         )  # fmt: skip
 
 

@@ -141,6 +141,7 @@ async def _write(connection: Connection, envelope: Done) -> None:
     await connection.execute(
         INBOX.apply_results, ids, ["done"], service, version, [json.dumps(envelope.metrics)], none,
         none, [envelope.result_schema_version], objects, none, [f"result:{envelope.job_id}:1"],
+        [False],
     )  # fmt: skip
 
 

@@ -94,18 +94,21 @@ class Floor:
 
 
 _FLAT_SHARE = 1.10
+_LEAST_RATIOS = {"PGQueuer no-ops": 0.6, "PGQueuer, same shape": 3.0, "SQL ceiling": 0.5}
 
 
 def floors(rows: Sequence[Row], idle: Sequence[Latency], resident: Sequence[float]) -> list[Floor]:
     """What must hold, each judged by ratios or times of this run."""
-    ours, ceiling, no_ops, same_shape, _ = rows
+    by_name = {row.name: row for row in rows}
+    ours = by_name["arm-ka"]
     to_wire = [percentile(one.to_wire, 0.5) for one in idle]
     to_done = [percentile(one.to_done, 0.5) for one in idle]
     slowest = [percentile(one.to_done, 0.99) for one in idle]
     found = [
-        Floor("arm-ka / PGQueuer no-ops", ratios(ours, no_ops), least=0.6),
-        Floor("arm-ka / PGQueuer, same shape", ratios(ours, same_shape), least=3.0),
-        Floor("arm-ka / SQL ceiling", ratios(ours, ceiling), least=0.5),
+        *(
+            Floor(f"arm-ka / {peer}", ratios(ours, by_name[peer]), least=least)
+            for peer, least in _LEAST_RATIOS.items()
+        ),
         Floor("idle, insert to wire, p50, ms", to_wire, most=5.0),
         Floor("idle, insert to done, p50, ms", to_done, most=12.0),
         Floor("idle, insert to done, p99, ms", slowest, most=40.0),

@@ -28,12 +28,14 @@ from armka.messaging.connection import connected
 from armka.messaging.plain import PlainPublisher, PlainReceiver
 from armka.messaging.settings import NatsSettings
 from armka.stack import NatsServer
+from bench import ceiling
 from tests.bench.counting import CountingPostgres, Turns, counted_wire
 from tests.servers import apart
 from tests.world import RESULTS, TABULAR, until
 
 SQL = load("bench")
 BATCH = 400
+FAST = 200  # two envelopes each, and still one batch
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ LIMITS = {
     "acknowledging": Cost(statements=8, round_trips=5, wal_bytes=1080),
     "results": Cost(statements=15, round_trips=9, wal_bytes=1900),
 }
+BYTES_OF_AN_EVENT = 330
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +79,10 @@ class Exchange:
     """
 
     def __init__(
-        self, db: asyncpg.Connection, turns: Turns, client: Client, inbox: Inbox,
+        self, db: asyncpg.Connection, dsn: str, turns: Turns, client: Client, inbox: Inbox,
         outbox: Outbox, receiver: PlainReceiver,
     ) -> None:  # fmt: skip
-        self.db, self.turns, self.client = db, turns, client
+        self.db, self.dsn, self.turns, self.client = db, dsn, turns, client
         self.inbox, self.outbox, self.receiver = inbox, outbox, receiver
         self.requests: asyncio.Queue[Msg] = asyncio.Queue()
 
@@ -94,13 +97,23 @@ class Exchange:
         costs["results"] = await self._cost(self.inbox)
         return costs
 
-    async def _cost(self, cycle: Inbox | Outbox) -> Cost:
+    async def fast_batch(self) -> Cost:
+        """What writing it costs where the service was done before the inbox came to look."""
+        await self.db.execute(SQL.load_jobs, FAST)
+        await self.outbox.run_once()
+        requests = [json.loads((await self.requests.get()).data) for _ in range(FAST)]
+        acks = [(f"ack:{it['job_id']}:1", acknowledgement(it)) for it in requests]
+        results = [(f"result:{it['job_id']}:1", result(it)) for it in requests]
+        await self._send([message for pair in zip(acks, results, strict=True) for message in pair])
+        return await self._cost(self.inbox, FAST)
+
+    async def _cost(self, cycle: Inbox | Outbox, jobs: int = BATCH) -> Cost:
         statements, wal = await self._statements(), await self.db.fetchval(SQL.wal_position)
         turns = self.turns.count
         await cycle.run_once()
         turns = self.turns.count - turns
         written = await self.db.fetchval(SQL.wal_bytes, wal)
-        return Cost(await self._statements() - statements, turns, written / BATCH)
+        return Cost(await self._statements() - statements, turns, written / jobs)
 
     async def _statements(self) -> int:
         count: int = await self.db.fetchval(SQL.statements)
@@ -161,7 +174,7 @@ async def exchange(
                 subjects, lambda: True,
             )  # fmt: skip
             inbox = Inbox(database, receiver, "arm-ka")
-            made = Exchange(db, turns, client, inbox, outbox, receiver)
+            made = Exchange(db, dsn, turns, client, inbox, outbox, receiver)
             await client.subscribe(TABULAR, cb=made.requests.put)
             await client.flush()
             yield made
@@ -179,6 +192,45 @@ async def test_a_batch_costs_no_more_than_it_did(exchange: Exchange) -> None:
         assert costs[step].statements <= limit.statements, step
         assert costs[step].round_trips <= limit.round_trips, step
         assert costs[step].wal_bytes <= limit.wal_bytes, step
+
+
+async def test_a_result_that_comes_with_its_acknowledgement_is_one_update(
+    exchange: Exchange,
+) -> None:
+    """No dearer than a result alone, and the job tells of both transitions, in their order."""
+    await exchange.batch()
+    cost, limit = await exchange.fast_batch(), LIMITS["results"]
+
+    assert (cost.statements, cost.round_trips) <= (limit.statements, limit.round_trips)
+    assert cost.wal_bytes <= limit.wal_bytes + BYTES_OF_AN_EVENT
+    lives = await exchange.db.fetch(
+        "select array_agg(e.from_status || ' -> ' || e.to_status || ': ' || e.cause order by e.id)"
+        " as life"
+        " from recognition_job j join recognition_job_event e on e.recognition_job_id = j.id"
+        " where j.started_at = j.finished_at group by j.id"
+    )
+    assert len(lives) == FAST
+    assert {tuple(row["life"]) for row in lives} == {
+        (
+            "queued -> published: published",
+            "published -> processing: acknowledged",
+            "processing -> done: result",
+        )
+    }
+
+
+async def test_the_ceiling_brings_jobs_to_their_end(exchange: Exchange) -> None:
+    """It calls the statements of the exchange with what they want."""
+    await exchange.db.execute(SQL.load_jobs, FAST)
+    playing = asyncio.create_task(ceiling.main(exchange.dsn))
+
+    async def ended() -> bool:
+        if playing.done():
+            playing.result()
+        return not await exchange.db.fetchval(SQL.under_way)
+
+    await until(ended)
+    playing.cancel()
 
 
 async def test_the_meter_sees_what_is_dear(exchange: Exchange) -> None:

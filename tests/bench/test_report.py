@@ -3,13 +3,14 @@
 import pytest
 
 from bench.contest import Round
+from bench.exchange import Latency
 from bench.meter import Cost
-from bench.report import Floor, Row, TooFewRounds, percentile, ratios, spread
+from bench.report import Floor, Row, TooFewRounds, floors, percentile, ratios, spread
 
 
-def row(*rates: float) -> Row:
+def row(*rates: float, name: str = "a") -> Row:
     cost = Cost({"worker": 1.0, "postgres": 2.0, "others": 0.0}, statements=50, wal_bytes=1024)
-    return Row("a", "", [Round(1000, 1.0, 1000 / rate, cost, 80.0) for rate in rates])
+    return Row(name, "", [Round(1000, 1.0, 1000 / rate, cost, 80.0) for rate in rates])
 
 
 def test_a_ratio_is_of_the_same_round() -> None:
@@ -46,3 +47,19 @@ def test_a_percentile_is_a_value_that_was_measured() -> None:
     """Not an average of two."""
     assert percentile([5, 1, 4, 2, 3], 0.5) == 3
     assert percentile(list(range(100)), 0.99) == 99
+
+
+def test_floors_are_of_those_they_name() -> None:
+    """However many others take part, and in whatever order."""
+    names = ["SQL ceiling", "a guest", "PGQueuer no-ops", "PGQueuer, same shape", "arm-ka"]
+    rows = [row(100, 100, 100, name=name) for name in names]
+    idle = [Latency([1.0], [2.0])] * 3
+
+    assert {floor.what: floor.holds for floor in floors(rows, idle, [])} == {
+        "arm-ka / PGQueuer no-ops": True,
+        "arm-ka / PGQueuer, same shape": False,
+        "arm-ka / SQL ceiling": True,
+        "idle, insert to wire, p50, ms": True,
+        "idle, insert to done, p50, ms": True,
+        "idle, insert to done, p99, ms": True,
+    }

@@ -200,6 +200,7 @@ async def test_the_inbox_reads_the_jobs_of_its_batch(connection: asyncpg.Connect
         nothing,
         nothing,
         texts,
+        [True] * len(jobs),
     )
     assert await touched(connection, INBOX.apply_results, *results) <= BOUND
     assert await touched(connection, INBOX.write_facts, jobs, "SERVICE_ERROR") <= BOUND

@@ -50,19 +50,21 @@ on conflict (bucket, key) do update set key = excluded.key
 returning key, id
 
 -- name: apply_results
--- queued, published, processing -> done, needs_check, error (I2).
+-- queued, published, processing -> done, needs_check, error (I2). $12: the acknowledgement came with the result, and is
+-- written with it: two transitions of one row (I1).
 with cause as materialized (select set_config('armka.cause', 'result', true))
 update recognition_job j
 set status = r.status, service_name = r.service_name, service_version = r.service_version, finished_at = now(),
+    started_at = case when r.was_acknowledged and j.status = 'published' then now() else j.started_at end,
     metrics = r.metrics, error_code = r.error_code, error_message = r.error_message,
     result_schema_version = r.result_schema_version, result_s3_object_id = r.result_s3_object_id,
     raw_s3_object_id = coalesce(r.raw_s3_object_id, j.raw_s3_object_id), result_msg_id = r.result_msg_id
 from unnest(
     $1::uuid[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::text[], $7::text[], $8::text[], $9::uuid[],
-    $10::uuid[], $11::text[]
+    $10::uuid[], $11::text[], $12::boolean[]
 ) as r (
     id, status, service_name, service_version, metrics, error_code, error_message, result_schema_version,
-    result_s3_object_id, raw_s3_object_id, result_msg_id
+    result_s3_object_id, raw_s3_object_id, result_msg_id, was_acknowledged
 ), cause
 where j.id = r.id and j.status in ('queued', 'published', 'processing')
 

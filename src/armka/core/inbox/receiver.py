@@ -176,8 +176,11 @@ class Inbox:
         decisions = [
             decide(item.envelope, item.msg_id, jobs.get(item.job), self._bucket) for item in read
         ]
-        await write.acknowledge(connection, [d for d in decisions if isinstance(d, Acknowledge)])
-        await write.apply(connection, [d for d in decisions if isinstance(d, Apply)], self._bucket)
+        acks = {d.job: d for d in decisions if isinstance(d, Acknowledge)}
+        results = {d.job: d for d in decisions if isinstance(d, Apply)}
+        alone = [ack for job, ack in acks.items() if job not in results]
+        await write.acknowledge(connection, alone)
+        await write.apply(connection, list(results.values()), acks.keys(), self._bucket)
         kept = [
             Rejected(item.incoming, d)
             for item, d in zip(read, decisions, strict=True)

@@ -1,6 +1,6 @@
 """The statements of a batch, in the order in which rows are locked: jobs, files, objects."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -56,8 +56,13 @@ async def acknowledge(connection: Connection, acks: Sequence[Acknowledge]) -> No
         )
 
 
-async def apply(connection: Connection, results: Sequence[Apply], bucket: str) -> None:
-    """Write results with everything that hangs on them: files, objects, jobs, facts."""
+async def apply(
+    connection: Connection, results: Sequence[Apply], acknowledged: Container[UUID], bucket: str
+) -> None:
+    """Write results with everything that hangs on them: files, objects, jobs, facts.
+
+    `acknowledged`: the jobs whose `processing` came with their result and is written with it.
+    """
     if not results:
         return
     failed = [
@@ -79,7 +84,7 @@ async def apply(connection: Connection, results: Sequence[Apply], bucket: str) -
             [result.file_id for result in recognised],
         )
     objects = await _register_objects(connection, results, bucket)
-    await _apply_results(connection, results, objects)
+    await _apply_results(connection, results, acknowledged, objects)
     if failed:
         await connection.execute(
             SQL.write_facts, [result.job for result, _ in failed], "SERVICE_ERROR"
@@ -109,7 +114,10 @@ async def _register_objects(
 
 
 async def _apply_results(
-    connection: Connection, results: Sequence[Apply], objects: dict[str, UUID]
+    connection: Connection,
+    results: Sequence[Apply],
+    acknowledged: Container[UUID],
+    objects: dict[str, UUID],
 ) -> None:
     envelopes = [result.envelope for result in results]
     errors = [envelope.error if isinstance(envelope, Failed) else None for envelope in envelopes]
@@ -126,6 +134,7 @@ async def _apply_results(
         [objects.get(object_keys.result(result.file_id, result.job)) for result in results],
         [objects.get(object_keys.raw(result.job)) for result in results],
         [_name(result.msg_id) for result in results],
+        [result.job in acknowledged for result in results],
     )
 
 
