@@ -23,9 +23,12 @@ def _catalog() -> Catalog:
 
 
 def _asked() -> set[str | tuple[str, ...]]:
-    """Every text of the templates."""
-    methods = [("templates/**.html", "jinja2.ext:babel_extract")]
-    return {found[2] for found in extract_from_dir(str(ROOM), method_map=methods)}
+    """Every text of the templates, and what the history says."""
+    pages = [("templates/**.html", "jinja2.ext:babel_extract")]
+    history = str(files("armka.core.history"))
+    found = [*extract_from_dir(str(ROOM), method_map=pages)]
+    found += extract_from_dir(history, method_map=[("**.py", "python")], keywords={"say": None})
+    return {text[2] for text in found}
 
 
 def test_every_text_has_its_russian_and_nothing_is_left_over() -> None:

@@ -34,6 +34,7 @@ PATHS = {
     "/api/v1/files/{file_id}/lines.csv",
     "/api/v1/files/{file_id}/lines.xlsx",
     "/api/v1/files/{file_id}/attempts",
+    "/api/v1/files/{file_id}/timeline",
     "/api/v1/files/{file_id}/withdraw",
     "/api/v1/files/{file_id}/restore",
     "/api/v1/attempts/bulk",

@@ -13,6 +13,7 @@ from armka.cli import (
     core,
     doctor,
     files,
+    history,
     jobs,
     nats_setup,
     scanning_system,
@@ -91,6 +92,8 @@ app.command("service")(service.service)
 app.command("scanning-system")(scanning_system.scanning_system)
 app.command("nats-setup")(nats_setup.nats_setup)
 app.command("upload")(upload.upload)
+files.app.command("timeline")(history.timeline)
+files.app.command("attempts")(history.attempts)
 app.add_typer(files.app, name="files")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(conform.app, name="conform")

@@ -26,6 +26,7 @@ from armka.core.files.bulk import BulkAttempts
 from armka.core.files.changes import FileChanges
 from armka.core.files.store import Files
 from armka.core.files.sweep import Sweep
+from armka.core.history.store import Histories
 from armka.core.http.app import Parts, create_app
 from armka.core.http.health import LoopHealth
 from armka.core.identity.identity import Identity
@@ -67,7 +68,12 @@ class Core:
         identity = Identity(self._database, settings.identity)
         changes = FileChanges(self._database)
         shown = ConsoleParts(
-            identity, Files(self._database), changes, exchange.upload_max_bytes, version("arm-ka")
+            identity=identity,
+            files=Files(self._database),
+            histories=Histories(self._database),
+            changes=changes,
+            upload_limit=exchange.upload_max_bytes,
+            version=version("arm-ka"),
         )
         self._console = Console(shown, settings.console)
         self._parts = Parts(

@@ -13,13 +13,16 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from armka.core.asgi import LastResort
-from armka.core.console import documents, sign_in
+from armka.core.console import documents, history, sign_in
 from armka.core.console.documents import Documents
+from armka.core.console.history import FileHistory
 from armka.core.console.pages import Pages
 from armka.core.console.settings import ConsoleSettings
 from armka.core.database.pool import is_unavailable, lost_race
+from armka.core.errors import FileNotFound
 from armka.core.files.changes import FileChanges
 from armka.core.files.store import Files
+from armka.core.history.store import Histories
 from armka.core.identity.identity import Identity
 
 log = structlog.get_logger(__name__)
@@ -33,6 +36,7 @@ class ConsoleParts:
 
     identity: Identity
     files: Files
+    histories: Histories
     changes: FileChanges
     upload_limit: int
     version: str
@@ -76,10 +80,12 @@ def _application(parts: ConsoleParts, pages: Pages) -> FastAPI:
 
     console.add_exception_handler(HTTPException, unclear)
     console.add_exception_handler(RequestValidationError, unclear)
+    console.add_exception_handler(FileNotFound, not_found)
     console.add_middleware(LastResort, answer=partial(_failed, pages))
     console.include_router(sign_in.router(pages, identity))
     shown = Documents(pages, parts.files, parts.changes, identity.sessions, parts.upload_limit)
     console.include_router(documents.router(shown))
+    console.include_router(history.router(FileHistory(pages, parts.histories)))
     console.mount("/static", _Static(directory=str(files(__package__) / "static")))
     return console
 

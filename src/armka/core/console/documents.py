@@ -1,10 +1,10 @@
 """Documents: the list that is searched, kept live and uploaded into."""
 
 import base64
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -113,7 +113,7 @@ class Documents:
             statuses=list(FileStatus),
             newest=_micros(await self._changes.newest()) if not is_piece else 0,
             mark=mark,
-            may=_may(request.state.principal),
+            may=may_of(request.state.principal),
             upload_limit=self._upload_limit,
         )
 
@@ -152,7 +152,7 @@ class Documents:
     def _event(self, request: Request, row: FileRow, look: Look) -> str:
         # The row may be newer than the version that was told of.
         look.versions[row.file["id"]] = row.file["version"]
-        may = _may(request.state.principal)
+        may = may_of(request.state.principal)
         html = self._pages.piece(request, "live_row.html", row=row, mark=mark, may=may)
         lines = "\n".join(f"data: {line}" for line in html.splitlines() if line.strip())
         return f"event: row\n{lines}\n\n"
@@ -193,10 +193,10 @@ def router(documents: Documents) -> APIRouter:
     return api
 
 
-def mark(row: FileRow) -> str:
+def mark(file: Mapping[str, Any]) -> str:
     """A file and the version in which it is shown, in few letters."""
-    number = base64.urlsafe_b64encode(row.file["id"].bytes).decode().rstrip("=")
-    return f"{number}.{row.file['version']}"
+    number = base64.urlsafe_b64encode(file["id"].bytes).decode().rstrip("=")
+    return f"{number}.{file['version']}"
 
 
 def _unmark(word: str) -> tuple[UUID, int]:
@@ -207,11 +207,12 @@ def _unmark(word: str) -> tuple[UUID, int]:
     return UUID(bytes=raw), int(version)
 
 
-def _may(user: Principal) -> dict[str, bool]:
+def may_of(user: Principal) -> dict[str, bool]:
     """Which buttons this reader has use for: the same table that lets the request through."""
     wanted = {
         "upload": ("POST", "/api/v1/files"),
         "repeat": ("POST", "/api/v1/files/x/attempts"),
+        "withdraw": ("POST", "/api/v1/files/x/withdraw"),
     }
     rules = {name: rule_of(*asked) for name, asked in wanted.items()}
     return {name: rule is not None and rule.admits(user) for name, rule in rules.items()}

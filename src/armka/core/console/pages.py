@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from armka.core.console import words
 from armka.core.console.settings import ConsoleSettings
+from armka.core.history.advice import advice_for
 from armka.core.identity import secrecy
 from armka.core.identity.browser import (
     FORM_FIELD,
@@ -128,7 +129,10 @@ def _environment(language: words.Language) -> Environment:
         "languages": words.NAMES,
         "themes": THEMES,
         "moment": language.moment,
+        "day": language.day,
+        "clock": language.clock,
         "number": language.number,
+        "advice_for": advice_for,
     }
     environment.globals.update(installed)
     # The extension adds this method; the types of Jinja2 do not tell of it.

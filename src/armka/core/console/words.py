@@ -37,6 +37,14 @@ class Language:
         """Day and time, as people here write them."""
         return format_datetime(at, "d MMM y, HH:mm", tzinfo=self.zone, locale=self._locale)
 
+    def day(self, at: datetime) -> str:
+        """The day alone."""
+        return format_datetime(at, "d MMMM y", tzinfo=self.zone, locale=self._locale)
+
+    def clock(self, at: datetime) -> str:
+        """The time of day, to the second."""
+        return format_datetime(at, "HH:mm:ss", tzinfo=self.zone, locale=self._locale)
+
     def number(self, value: int) -> str:
         """A number with its groups."""
         return format_decimal(value, locale=self._locale)

@@ -326,6 +326,7 @@ create index rejected_message_job on rejected_message (recognition_job_id) where
 create index idempotency_key_age on idempotency_key (created_at);
 create index bulk_operation_open on bulk_operation (created_at, id) where finished_at is null;
 create index bulk_operation_item_open on bulk_operation_item (bulk_operation_id, ordinal) where outcome is null;
+create index bulk_operation_item_job on bulk_operation_item (recognition_job_id) where recognition_job_id is not null;
 create index s3_object_upload_digest on s3_object (sha256, created_at) where bucket_role = 'uploads' and sha256 is not null;
 create index stored_file_object on stored_file (s3_object_id);
 create index stored_file_client on stored_file (client_ref, created_at, id) where client_ref is not null;

@@ -16,7 +16,19 @@ from armka.core.files.store import Files
 from armka.core.files.uploads import SQL as FILES_SQL
 from armka.core.files.uploads import Uploads
 from armka.core.files.withdrawal import Withdrawals
-from armka.core.http import bulk, docs, downloads, files, health, identity, jobs, metrics, problems
+from armka.core.history.store import Histories
+from armka.core.http import (
+    bulk,
+    docs,
+    downloads,
+    files,
+    health,
+    history,
+    identity,
+    jobs,
+    metrics,
+    problems,
+)
 from armka.core.http.guard import Guard, RefusalPage
 from armka.core.http.health import Check, Readiness, Vitals
 from armka.core.http.metrics import Metrics
@@ -126,6 +138,7 @@ def _api(parts: Parts) -> APIRouter:
             parts.upload_limit,
         )
     )
+    api.include_router(history.router(Histories(database)))
     api.include_router(bulk.router(parts.bulk))
     api.include_router(jobs.router(Jobs(database), parts.job_watch, rejected))
     api.include_router(jobs.messages_router(rejected))

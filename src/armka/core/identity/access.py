@@ -83,6 +83,8 @@ RULES: tuple[Rule, ...] = (
     _rule("POST", f"{_FILE}/restore", _WORK, Scope.FILES_MANAGE),
     # Attempts: one's own document again; many at once are for who answers for them.
     _rule("POST", f"{_FILE}/attempts", _REPEAT, Scope.ATTEMPTS),
+    _rule("GET", f"{_FILE}/attempts", EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_FILE}/timeline", EVERYBODY, Scope.FILES_READ),
     _rule("POST", "/api/v1/attempts/bulk", _MANY, Scope.ATTEMPTS),
     _rule("GET", "/api/v1/operations/{operation_id}", _MANY, Scope.ATTEMPTS),
     _rule("GET", "/api/v1/operations/{operation_id}/items", _MANY, Scope.ATTEMPTS),
@@ -123,6 +125,7 @@ RULES: tuple[Rule, ...] = (
     _rule("POST", "/console/password", EVERYBODY),
     _rule("GET", "/console/documents", EVERYBODY),
     _rule("GET", "/console/documents/live", EVERYBODY),
+    _rule("GET", "/console/files/{file_id}", EVERYBODY),
 )
 
 

@@ -56,6 +56,27 @@ document.addEventListener("click", async ({ target }) => {
   }
 });
 
+// A form that is sent to the API as JSON.
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("[data-send]");
+  if (!form) return;
+  event.preventDefault();
+  const button = form.querySelector("button");
+  button.disabled = true;
+  try {
+    const headers = { "X-Form-Token": formToken(), "Content-Type": "application/json" };
+    const body = JSON.stringify(Object.fromEntries(new FormData(form)));
+    const response = await fetch(form.dataset.send, { method: "POST", headers, body });
+    if (response.status === 401) return location.reload();
+    toast(response.ok ? form.dataset.done : (await response.json()).detail);
+    if (response.ok && form.closest(".menu")) form.closest(".menu").open = false;
+  } catch {
+    toast(document.body.dataset.failed);
+  } finally {
+    button.disabled = false;
+  }
+});
+
 // An address holds what was asked for, and not what was left empty.
 document.addEventListener("htmx:config:request", ({ detail }) => {
   const { request, sourceElement } = detail.ctx;
@@ -230,14 +251,14 @@ function refresh() {
 
 function look() {
   stream?.close();
-  const list = document.querySelector("#list");
+  const list = document.querySelector("#list, #file");
   if (!list) return;
-  const rows = [...list.querySelectorAll("tr[data-mark]")];
+  const rows = list.id === "file" ? [list] : [...list.querySelectorAll("tr[data-mark]")];
   const underWay = (row) => row.querySelector(".uploaded, .processing") !== null;
   const first = [...rows.filter(underWay), ...rows.filter((row) => !underWay(row))].slice(0, LOOKED_AT);
   const marks = first.map((row) => row.dataset.mark).join(",");
-  stream = new EventSource(`/console/documents/live?${new URLSearchParams({ marks, newest: list.dataset.newest })}`);
-  stream.addEventListener("row", ({ data }) => replace(data));
+  stream = new EventSource(`/console/documents/live?${new URLSearchParams({ marks, newest: list.dataset.newest ?? 0 })}`);
+  stream.addEventListener("row", ({ data }) => (list.id === "file" ? reread() : replace(data)));
   stream.addEventListener("newer", () => { if (list.dataset.live === "yes") document.querySelector("#newer").hidden = false; });
   stream.addEventListener("over", () => location.reload());
   // A refusal is final for the browser: the session has ended, or the core has not come back yet.
@@ -248,6 +269,12 @@ async function lookAgain() {
   const answer = await fetch(location.pathname, { method: "HEAD", redirect: "manual" }).catch(() => null);
   if (answer?.type === "opaqueredirect") location.reload();
   else if (!document.hidden) look();
+}
+
+// The page of one file tells more than a row: it is fetched again, unless somebody is typing in it.
+function reread() {
+  if (document.querySelector("#file .menu[open]")) return setTimeout(reread, 1000);
+  return window.htmx.ajax("GET", location.pathname, { target: "#file", select: "#file", swap: "outerHTML" });
 }
 
 function replace(html) {
@@ -270,7 +297,7 @@ if (fold && !location.search && matchMedia("(max-width: 56rem)").matches) fold.o
 
 const upload = document.querySelector("#upload");
 if (upload) new Uploads(upload);
-if (document.querySelector("#list")) {
+if (document.querySelector("#list, #file")) {
   look();
   document.addEventListener("htmx:after:swap", look);
   // Nobody looks at a hidden page.

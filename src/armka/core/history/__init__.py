@@ -1,0 +1,1 @@
+"""What happened to a file: its timeline, its attempts, what to do about an error."""
