@@ -52,7 +52,7 @@ async def test_an_error_says_what_to_do(window: Window, world: World) -> None:
     await page.goto(f"{window.url}/console/files/{file_id}")
     trouble = page.locator(".trouble")
     await expect(trouble.get_by_role("heading")).to_have_text(
-        "Распознавание заняло слишком много времени."
+        "Распознавание длилось слишком долго."
     )
     await expect(trouble).to_contain_text("Что делать: Распознайте ещё раз.")
     await expect(page.get_by_text("nobody answered").first).to_be_hidden()

@@ -30,3 +30,10 @@ def test_an_advice_says_what_happened_and_what_to_do() -> None:
         )
         assert is_useful == (advice.retry is Retry.NOW or code == "NO_ACK"), code
     assert advice_for("WHAT_NOBODY_KNOWS") is ADVICE["UNKNOWN_ERROR"]
+
+
+def test_the_page_of_failures_says_the_same() -> None:
+    """The table for people who have no console before them."""
+    page = (CORE.parents[2] / "docs/concepts/failures.md").read_text()
+    for code, advice in ADVICE.items():
+        assert f"| `{code}` | {advice.what} | {advice.next} | {advice.retry} |" in page
