@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
+
 TOKEN = "a-token-of-the-tests"
 
 
@@ -51,7 +53,8 @@ def reply(status: int, body: Any, **headers: str) -> Reply:
 class Peer:
     """It keeps the interface as far as nothing else is told to it.
 
-    `finish` holds documents back until it is set. `meddle` is asked first, about every request;
+    `finish` holds documents back until it is set. Where it `promises`, it says that it will call at
+    a document's end, and the test has it `call`. `meddle` is asked first, about every request;
     what it returns is answered instead.
     """
 
@@ -61,6 +64,7 @@ class Peer:
         self.requests: list[Request] = []
         self.finish = asyncio.Event()
         self.finish.set()
+        self.promises = False
         self.failure: dict[str, str] | None = None
         self.meddle: Callable[[Request], Reply | None] = lambda _: None
         self.news = asyncio.Condition()
@@ -98,6 +102,19 @@ class Peer:
     def of(self, key: str) -> Document:
         """The document that was submitted under a key."""
         return self.documents[key]
+
+    async def call(self, key: str, token: str | None = None, method: str = "POST") -> int:
+        """Call about a document where it was asked to, under its secret or another; the status."""
+        submitted = self.of(key).submitted
+        shown = token or submitted.headers["callback-token"]
+        async with httpx.AsyncClient(trust_env=False) as client:
+            answer = await client.request(
+                method,
+                submitted.query["callback"],
+                json={"document_id": "whatever"},
+                headers={"Authorization": f"Bearer {shown}"},
+            )
+        return answer.status_code
 
     def count(self, method: str, ending: str = "") -> int:
         """How many such requests came."""
@@ -158,7 +175,8 @@ class Peer:
         if key in self.documents and self.documents[key].submitted.body != request.body:
             return reply(409, {"title": "Conflict"})
         document = self.documents.setdefault(key, Document(f"doc-{len(self.documents)}", request))
-        return reply(202, {"document_id": document.id, "status": "queued"})
+        state = {"document_id": document.id, "status": "queued"}
+        return reply(202, state | ({"callback": True} if self.promises else {}))
 
     async def _state(self, request: Request, document: Document) -> Reply:
         with contextlib.suppress(TimeoutError):

@@ -59,6 +59,7 @@ async def test_a_document_goes_in_and_its_answer_comes_out(tmp_path):
         "error": None,
         "pages_done": pages,
         "pages_total": pages,
+        "callback": False,
     }
     schema = {"$ref": "#/components/schemas/Answer", "components": openapi["components"]}
     validator_for(schema).validate(result.json())

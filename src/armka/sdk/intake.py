@@ -53,7 +53,7 @@ class Intake:
     """Takes requests while there is room, and sees every job through to its answer.
 
     Beyond the room nothing is taken. Where requests are redelivered, room is one job for each
-    child process: the rest waits in the stream, for whoever is free first. Elsewhere room is
+    child process, or for each file that the outside system has at once: the rest waits in the stream, for whoever is free first. Elsewhere room is
     `backlog` jobs and answers: a request that nobody acknowledges is published again and given up
     at last (O3), so that it is better taken on early.
     """
@@ -69,7 +69,7 @@ class Intake:
         workshop: Workshop,
     ) -> None:
         self._service = service
-        self._room_for = settings.concurrency if receiver.redelivers else settings.backlog
+        self._room_for = workshop.at_once if receiver.redelivers else settings.backlog
         self._receiver = receiver
         self._replies = replies
         self._acks = acks

@@ -15,6 +15,10 @@ from uuid import UUID
 from armka.contract.vocabulary import FileType
 
 
+class NotSetUp(Exception):
+    """The settings do not let the outside system be asked; the message says what to mend."""
+
+
 @dataclass(frozen=True)
 class Errand:
     """One file to have read. `until` leaves the service its own time before the job's deadline.
@@ -54,5 +58,5 @@ class Outside(Protocol):
         """
 
 
-# Entered when the service starts, left when it stops.
+# Entered when the service starts, left when it stops. Raises NotSetUp.
 Outsides = Callable[[], AbstractAsyncContextManager[Outside]]

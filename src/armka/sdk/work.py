@@ -112,6 +112,12 @@ class Workshop:
         self._outside = outside
         self._errands = asyncio.Semaphore(outside.at_once if outside else 1)
 
+    @property
+    def at_once(self) -> int:
+        """How many jobs are in work at the same time, here or outside."""
+        outside = self._outside.at_once if self._outside else 0
+        return max(self._settings.concurrency, outside)
+
     async def do(self, request: RecognitionRequest) -> Work:
         """Do a job; whatever happens, there is a verdict."""
         meter = _Meter()

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from armka.contract.vocabulary import Pipeline
 from armka.sdk.children import HandlerNotImported
+from armka.sdk.outside import NotSetUp
 from armka.sdk.runtime import run
 from armka.sdk.service import MissingAttempt, Service
 
@@ -40,7 +41,7 @@ def run_service(found: Service) -> None:
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False, include_context=False)
         raise ServiceNotRun([_problem(it["loc"], it["msg"]) for it in problems]) from None
-    except HandlerNotImported as error:
+    except (HandlerNotImported, NotSetUp) as error:
         raise ServiceNotRun([str(error)]) from None
 
 

@@ -2,6 +2,7 @@
 
 - `scanning`  - what ИС Сканирование is to us: four calls and what may come of them
 - `over_http` - it, by HTTP: the one place that knows paths, statuses and headers
+- `callbacks` - its calls when a document is at its end
 - `circuit`   - an outage is met by waiting, and ended by one trial at a time
 - `gateway`   - one file there and its answer back, within the job's time
 - `answer`    - the answer as data, within limits; read in a child process

@@ -13,10 +13,12 @@ import structlog
 from armka.contract.vocabulary import ErrorCode
 from armka.sdk.handler import Refused
 from armka.sdk.outside import Answered, Errand
-from armka.services.scan_gateway import wording
+from armka.services.scan_gateway import callbacks, wording
+from armka.services.scan_gateway.callbacks import Callbacks, Expected
 from armka.services.scan_gateway.circuit import Circuit
 from armka.services.scan_gateway.over_http import OverHttp
 from armka.services.scan_gateway.scanning import (
+    Accepted,
     Busy,
     Gone,
     NotAsAgreed,
@@ -44,14 +46,23 @@ _FAREWELL_SECONDS = 2.0
 async def gateway() -> AsyncIterator["Gateway"]:
     """The gateway, set up by the environment; raises pydantic's ValidationError."""
     settings = GatewaySettings()
-    async with OverHttp(ScanningClientSettings(), settings.max_answer_bytes) as system:
-        yield Gateway(system, settings)
+    async with (
+        OverHttp(ScanningClientSettings(), settings.max_answer_bytes) as system,
+        callbacks.listening(settings) as calls,
+    ):
+        yield Gateway(system, settings, calls)
 
 
 @dataclass
 class _Course:
-    """How far an errand has come: what keeps it waiting, and what is to be cancelled."""
+    """How far an errand has come: what keeps it waiting, and what is to be cancelled.
 
+    `call`: the call that was asked for; ИС may have promised it, and it may have come.
+    """
+
+    call: Expected | None
+    is_promised: bool = False
+    was_called: bool = False
     document: str | None = None
     is_over: bool = False
     why_late: str = wording.NOT_SENT
@@ -62,8 +73,11 @@ class _Course:
 class Gateway:
     """Has files read by ИС Сканирование; every call goes through one circuit breaker."""
 
-    def __init__(self, system: ScanningSystem, settings: GatewaySettings) -> None:
+    def __init__(
+        self, system: ScanningSystem, settings: GatewaySettings, calls: Callbacks | None = None
+    ) -> None:
         self._system = system
+        self._calls = calls
         self._settings = settings
         self._circuit = Circuit(settings.failures_to_pause, settings.longest_pause_seconds)
 
@@ -74,12 +88,18 @@ class Gateway:
 
     async def ask(self, errand: Errand) -> Answered:
         """Have a file read by `errand.until`; raises Refused, with the code that says why not."""
-        course = _Course()
-        left = errand.until.timestamp() - time.time()
+        left = _seconds_left(errand)
         if left <= 0:
             raise Refused(ErrorCode.TIMEOUT, wording.NOT_SENT)
+        with contextlib.ExitStack() as stack:
+            call = (
+                stack.enter_context(self._calls.expecting(errand.job_id)) if self._calls else None
+            )
+            return await self._ask(errand, _Course(call), left)
+
+    async def _ask(self, errand: Errand, course: _Course, seconds: float) -> Answered:
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(seconds):
                 await self._have_read(errand, course)
         except TimeoutError:
             raise Refused(ErrorCode.TIMEOUT, course.why_late) from None
@@ -95,21 +115,24 @@ class Gateway:
         finally:
             await self._let_go(course, errand)
         assert course.document is not None
-        return Answered(
-            course.document,
-            {"scanning_document": course.document, "scanning_retries": course.retries},
-        )
+        metrics: dict[str, object] = {
+            "scanning_document": course.document,
+            "scanning_retries": course.retries,
+            "scanning_called": course.was_called,
+        }
+        return Answered(course.document, metrics)
 
     async def _have_read(self, errand: Errand, course: _Course) -> None:
         while True:
             try:
-                course.document = await self._submit(errand, course)
-                progress = await self._until_final(course.document, course)
+                accepted = await self._submit(errand, course)
+                course.document, course.is_promised = accepted.document, accepted.will_call
+                progress = await self._until_final(accepted.document, errand, course)
                 course.is_over = True
                 if progress.state is not State.DONE:
                     _keep(errand, progress.body)
                     raise _failed(progress)
-                await self._fetch(course.document, errand, course)
+                await self._fetch(accepted.document, errand, course)
                 return
             except Gone:
                 log.warning("a document is gone", job=str(errand.job_id), document=course.document)
@@ -117,7 +140,7 @@ class Gateway:
                 if course.submissions == _SUBMISSIONS:
                     raise Refused(ErrorCode.RECOGNITION_FAILED, wording.LOST) from None
 
-    async def _submit(self, errand: Errand, course: _Course) -> str:
+    async def _submit(self, errand: Errand, course: _Course) -> Accepted:
         """The job's id is the key: a repeat, of whichever instance, is no second document."""
         submission = Submission(
             key=str(errand.job_id),
@@ -126,24 +149,36 @@ class Gateway:
             file_type=errand.file_type,
             name=errand.original_name,
             deadline=errand.until,
+            callback=course.call.callback if course.call else None,
         )
         course.submissions += 1
         return await self._persistently(lambda _: self._system.submit(submission), course)
 
-    async def _until_final(self, document: str, course: _Course) -> Progress:
+    async def _until_final(self, document: str, errand: Errand, course: _Course) -> Progress:
+        hold = 0.0 if course.is_promised else self._settings.poll_seconds
         while True:
             began = time.monotonic()
+            if course.call is not None:
+                course.call.came.clear()
             progress = await self._persistently(
-                lambda quick: self._system.progress(
-                    document, 0 if quick else self._settings.poll_seconds
-                ),
-                course,
+                lambda quick: self._system.progress(document, 0 if quick else hold), course
             )
             if progress.state.is_final:
                 return progress
+            if course.is_promised:
+                await self._called(errand, course)
             # A system that does not hold the question is not asked without end.
             rest = _LEAST_BETWEEN_POLLS_SECONDS - (time.monotonic() - began)
             await asyncio.sleep(max(rest, 0))
+
+    async def _called(self, errand: Errand, course: _Course) -> None:
+        """Wait for the promised call; one that does not come costs no more than half the time."""
+        assert course.call is not None
+        longest = min(self._settings.callback_wait_seconds, _seconds_left(errand) / 2)
+        course.was_called = False
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(longest):
+                course.was_called = await course.call.came.wait()
 
     async def _fetch(self, document: str, errand: Errand, course: _Course) -> None:
         await self._persistently(lambda _: self._system.fetch(document, errand.answer), course)
@@ -178,6 +213,10 @@ class Gateway:
         except (Unavailable, Busy, NotAsAgreed, TimeoutError) as error:
             # It was told the deadline with the file.
             log.warning("not cancelled", job=str(errand.job_id), error=str(error))
+
+
+def _seconds_left(errand: Errand) -> float:
+    return errand.until.timestamp() - time.time()
 
 
 def _keep(errand: Errand, body: bytes) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from armka.contract.vocabulary import FileType
 from armka.services.scan_gateway.scanning import (
+    Accepted,
     Busy,
     Gone,
     NotAsAgreed,
@@ -63,6 +64,7 @@ class _Failure(msgspec.Struct, frozen=True):
 
 class _Accepted(msgspec.Struct, frozen=True):
     document_id: str
+    callback: bool = False
 
 
 class _State(msgspec.Struct, frozen=True):
@@ -98,26 +100,21 @@ class OverHttp:
     async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
-    async def submit(self, submission: Submission) -> str:
-        """Hand over a file; the document's id. Raises TurnedDown."""
+    async def submit(self, submission: Submission) -> Accepted:
+        """Hand over a file. Raises TurnedDown."""
         with submission.path.open("rb") as file:
             request = self._http.build_request(
                 "POST",
                 "documents",
-                params={
-                    "name": submission.name[:_NAME_CHARACTERS],
-                    "deadline": submission.deadline.isoformat(),
-                },
+                params=_parameters(submission),
                 content=_chunks(file),
-                headers={
-                    "Content-Type": _CONTENT_TYPES[submission.file_type],
-                    "Content-Length": str(submission.size_bytes),
-                    "Idempotency-Key": submission.key,
-                },
+                headers=_submission_headers(submission),
             )
             response, body = await self._small(request)
         if response.is_success:
-            return _document_id(_decoded(body, _Accepted).document_id, body)
+            accepted: _Accepted = _decoded(body, _Accepted)
+            will_call = accepted.callback and submission.callback is not None
+            return Accepted(_document_id(accepted.document_id, body), will_call)
         status = response.status_code
         if response.is_client_error and status not in _PASSING:
             problem = _problem(body)
@@ -195,6 +192,26 @@ def _headers(settings: ScanningClientSettings) -> dict[str, str]:
     token = settings.token.get_secret_value()
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     return headers | ({"Authorization": f"Bearer {token}"} if token else {})
+
+
+def _parameters(submission: Submission) -> dict[str, str]:
+    parameters = {
+        "name": submission.name[:_NAME_CHARACTERS],
+        "deadline": submission.deadline.isoformat(),
+    }
+    callback = submission.callback
+    return parameters | ({"callback": callback.url} if callback else {})
+
+
+def _submission_headers(submission: Submission) -> dict[str, str]:
+    """The callback's secret is a header: addresses get into logs."""
+    headers = {
+        "Content-Type": _CONTENT_TYPES[submission.file_type],
+        "Content-Length": str(submission.size_bytes),
+        "Idempotency-Key": submission.key,
+    }
+    callback = submission.callback
+    return headers | ({"Callback-Token": callback.token} if callback else {})
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

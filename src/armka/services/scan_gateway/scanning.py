@@ -10,8 +10,19 @@ from armka.contract.vocabulary import FileType
 
 
 @dataclass(frozen=True)
+class Callback:
+    """Where to call when a document is at its end, and the secret to show there."""
+
+    url: str
+    token: str
+
+
+@dataclass(frozen=True)
 class Submission:
-    """A file to be read. The same `key` is the same document, however often it is submitted."""
+    """A file to be read. The same `key` is the same document, however often it is submitted.
+
+    Whoever submits it last is called.
+    """
 
     key: str
     path: Path
@@ -19,6 +30,15 @@ class Submission:
     file_type: FileType
     name: str
     deadline: datetime
+    callback: Callback | None = None
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A document that is taken on; `will_call`: its end will be told, as was asked for."""
+
+    document: str
+    will_call: bool
 
 
 class State(StrEnum):
@@ -92,8 +112,8 @@ class NotAsAgreed(Exception):
 class ScanningSystem(Protocol):
     """ИС Сканирование. Every call may raise Unavailable, Busy, NotAsAgreed."""
 
-    async def submit(self, submission: Submission) -> str:
-        """Hand over a file; the document's id. Raises TurnedDown."""
+    async def submit(self, submission: Submission) -> Accepted:
+        """Hand over a file. Raises TurnedDown."""
 
     async def progress(self, document: str, seconds: float) -> Progress:
         """Wait for the document's end, `seconds` at most, and say how far it is. Raises Gone."""

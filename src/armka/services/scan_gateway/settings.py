@@ -44,6 +44,21 @@ class GatewaySettings(BaseSettings):
     poll_seconds: float = Field(
         default=25, ge=0, le=30, description="Longest wait of one question about a file's state."
     )
+    callback_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="Port that ИС Сканирование calls, 0: a free one; unset: it is polled.",
+    )
+    callback_host: str = Field(default="127.0.0.1", description="Address that they are taken on.")
+    callback_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^/]+",
+        description="Where ИС Сканирование reaches this instance; unset: at that address and port.",
+    )
+    callback_wait_seconds: float = Field(
+        default=30, gt=0, description="Longest wait for a call before ИС Сканирование is asked."
+    )
     failures_to_pause: int = Field(
         default=5, ge=1, description="Failures in a row after which ИС Сканирование is left alone."
     )

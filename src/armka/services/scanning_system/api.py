@@ -16,11 +16,12 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from armka.services.scanning_system import NAME, VERSION, problems
 from armka.services.scanning_system.answer import Answer
+from armka.services.scanning_system.callbacks import CallbackInvalid, Caller
 from armka.services.scanning_system.desk import Desk
 from armka.services.scanning_system.problems import Refusal
 from armka.services.scanning_system.readers import Readers
 from armka.services.scanning_system.receiving import Received, receive
-from armka.services.scanning_system.records import Record, Status
+from armka.services.scanning_system.records import Callback, Record, Status
 from armka.services.scanning_system.settings import ScanningSettings
 from armka.services.scanning_system.tessdata import Ocr
 
@@ -58,9 +59,12 @@ class DocumentStatus(BaseModel):
     error: Error | None
     pages_done: int
     pages_total: int
+    callback: bool = Field(description="Whether its end will be told to the callback's address.")
 
 
-def create_app(settings: ScanningSettings, desk: Desk, readers: Readers, ocr: Ocr) -> FastAPI:
+def create_app(
+    settings: ScanningSettings, desk: Desk, readers: Readers, caller: Caller, ocr: Ocr
+) -> FastAPI:
     """Build the application."""
     app = FastAPI(
         title=f"arm-ka {NAME}",
@@ -70,13 +74,15 @@ def create_app(settings: ScanningSettings, desk: Desk, readers: Readers, ocr: Oc
         redoc_url=None,
     )
     problems.install(app)
-    app.include_router(_documents(settings, desk, readers))
+    app.include_router(_documents(settings, desk, readers, caller))
     app.include_router(_health(desk, ocr))
     _describe_answer(app)
     return app
 
 
-def _documents(settings: ScanningSettings, desk: Desk, readers: Readers) -> APIRouter:
+def _documents(
+    settings: ScanningSettings, desk: Desk, readers: Readers, caller: Caller
+) -> APIRouter:
     known = [Depends(_authorised(settings))]
     api = APIRouter(
         prefix="/v1/documents",
@@ -91,6 +97,7 @@ def _documents(settings: ScanningSettings, desk: Desk, readers: Readers) -> APIR
         response_model=DocumentStatus,
         openapi_extra=_BODY,
         responses=problems.answers(408, 409, 413, 415, 422, 429, 503),
+        callbacks=_callbacks().routes,
     )
     async def submit(
         request: Request,
@@ -98,16 +105,23 @@ def _documents(settings: ScanningSettings, desk: Desk, readers: Readers) -> APIR
         deadline: Annotated[
             AwareDatetime | None, Query(description="Nobody waits for the answer after it.")
         ] = None,
+        callback: Annotated[
+            str | None,
+            Query(max_length=_NAME_LENGTH, description="Where its end is told, if that may be."),
+        ] = None,
+        callback_token: Annotated[str | None, Header(max_length=_KEY_LENGTH)] = None,
         idempotency_key: Annotated[str | None, Header(max_length=_KEY_LENGTH)] = None,
     ) -> JSONResponse:
         """Hand in a document; the same key again gives the same document."""
+        agreed = _agreed(caller, callback, callback_token)
         with desk.receiving() as path:
             received = await receive(request, path, settings.max_bytes)
             record = desk.known(idempotency_key, received.sha256)
             if record is None:
                 pages = await readers.inspect(str(path), received.kind)
-                made = _record(received, name, pages, idempotency_key, deadline)
+                made = _record(received, name, pages, idempotency_key, deadline, agreed)
                 record = await desk.accept(made, path)
+        await desk.call_back(record, agreed)
         location = {"Location": f"/v1/documents/{record.document_id}"}
         return JSONResponse(record.view(), HTTPStatus.ACCEPTED, location)
 
@@ -145,6 +159,22 @@ def _documents(settings: ScanningSettings, desk: Desk, readers: Readers) -> APIR
     return api
 
 
+def _callbacks() -> APIRouter:
+    """What is called, for the OpenAPI document."""
+    api = APIRouter()
+
+    @api.post("{$request.query.callback}", status_code=HTTPStatus.NO_CONTENT)
+    async def ended(
+        body: DocumentStatus,
+        authorization: Annotated[str, Header(description="`Bearer` and the Callback-Token.")],
+    ) -> None:
+        """A document is at its end: done or failed. Without a 2xx, or a 4xx that is no 408, 425 or
+        429, the call is repeated for about two minutes; it may come twice.
+        """
+
+    return api
+
+
 _ANSWERED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer.",
@@ -153,8 +183,20 @@ _ANSWERED: dict[int | str, dict[str, Any]] = {
 }
 
 
+def _agreed(caller: Caller, url: str | None, token: str | None) -> Callback | None:
+    try:
+        return caller.agreed(url, token)
+    except CallbackInvalid as error:
+        raise Refusal(HTTPStatus.BAD_REQUEST, "invalid-request", str(error)) from None
+
+
 def _record(
-    received: Received, name: str, pages: int, key: str | None, deadline: datetime | None
+    received: Received,
+    name: str,
+    pages: int,
+    key: str | None,
+    deadline: datetime | None,
+    callback: Callback | None,
 ) -> Record:
     return Record(
         document_id=str(uuid4()),
@@ -167,6 +209,7 @@ def _record(
         key=key,
         deadline=None if deadline is None else deadline.timestamp(),
         warnings=received.warnings,
+        callback=callback,
     )
 
 

@@ -18,8 +18,9 @@ from armka.contract.vocabulary import ErrorCode
 from armka.sdk import wording
 from armka.services.scanning_system import NAME, VERSION
 from armka.services.scanning_system.answer import SCHEMA_VERSION, Engine
+from armka.services.scanning_system.callbacks import Caller
 from armka.services.scanning_system.readers import NotRead, Readers
-from armka.services.scanning_system.records import Failure, Record, Status
+from armka.services.scanning_system.records import Callback, Failure, Record, Status
 from armka.services.scanning_system.settings import ScanningSettings
 from armka.services.scanning_system.store import Store
 
@@ -74,15 +75,19 @@ class _Answer(msgspec.Struct):
 class Desk:
     """All documents of this scanning system."""
 
-    def __init__(self, settings: ScanningSettings, store: Store, readers: Readers) -> None:
+    def __init__(
+        self, settings: ScanningSettings, store: Store, readers: Readers, caller: Caller
+    ) -> None:
         self._settings = settings
         self._store = store
         self._readers = readers
+        self._caller = caller
         self._records: dict[str, Record] = {}
         self._keys: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
         self._changed: dict[str, asyncio.Event] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._calls: set[asyncio.Task[None]] = set()
         self._receiving = 0
         self._turn = asyncio.Semaphore(settings.concurrency)
         self._sweeping: asyncio.Task[None] | None = None
@@ -94,6 +99,8 @@ class Desk:
             self._know(record, await asyncio.to_thread(self._store.size, record.document_id))
             if not record.status.is_end:
                 self._begin(record)
+            elif record.callback is not None:
+                self._call(record, record.callback)
         self._sweeping = asyncio.create_task(self._sweep())
         return self
 
@@ -102,9 +109,10 @@ class Desk:
         self._is_stopping = True
         if self._sweeping is not None:
             self._sweeping.cancel()
-        for task in self._tasks.values():
+        under_way = [*self._tasks.values(), *self._calls]
+        for task in under_way:
             task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await asyncio.gather(*under_way, return_exceptions=True)
         self._store.close()
 
     def stop_waiting(self) -> None:
@@ -137,6 +145,12 @@ class Desk:
         if record is not None and record.sha256 != sha256:
             raise KeyTaken(key or "")
         return record
+
+    async def call_back(self, record: Record, callback: Callback | None) -> None:
+        """Whoever sent a document last is called, unless it is at its end: that is told at once."""
+        if not record.status.is_end and record.callback != callback:
+            record.callback = callback
+            await asyncio.to_thread(self._store.save, record)
 
     async def accept(self, record: Record, upload: Path) -> Record:
         """Take a document on; raises KeyTaken, DiskFull. The same key again: the same document."""
@@ -291,6 +305,21 @@ class Desk:
         size = await asyncio.to_thread(self._store.size, record.document_id)
         self._sizes[record.document_id] = size
         self._changed[record.document_id].set()
+        if record.callback is not None:
+            self._call(record, record.callback)
+
+    def _call(self, record: Record, callback: Callback) -> None:
+        task = asyncio.create_task(self._tell(record, callback))
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+
+    async def _tell(self, record: Record, callback: Callback) -> None:
+        """A call that this process does not come to make is made by the next one."""
+        if record.status is not Status.CANCELLED:
+            await self._caller.tell(record, callback)
+        record.callback = None
+        if record.document_id in self._records:
+            await asyncio.to_thread(self._store.save, record)
 
     async def _sweep(self) -> None:
         while True:

@@ -31,8 +31,15 @@ class Failure(msgspec.Struct, frozen=True):
     message: str
 
 
+class Callback(msgspec.Struct, frozen=True):
+    """Where a client is called when a document is at its end, and what is shown there."""
+
+    url: str
+    token: str
+
+
 class Record(msgspec.Struct):
-    """A document; times are seconds since the epoch."""
+    """A document; times are seconds since the epoch. A `callback` is there until it was made."""
 
     document_id: str
     name: str
@@ -49,6 +56,7 @@ class Record(msgspec.Struct):
     starts: int = 0
     ended: float | None = None
     warnings: list[str] = []
+    callback: Callback | None = None
 
     def view(self) -> dict[str, Any]:
         """What a client is told."""
@@ -58,4 +66,5 @@ class Record(msgspec.Struct):
             "error": None if self.error is None else msgspec.to_builtins(self.error),
             "pages_done": self.pages_done,
             "pages_total": self.pages_total,
+            "callback": self.callback is not None and not self.status.is_end,
         }

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 
 from armka.sdk.children import HandlerNotImported
 from armka.services.scanning_system.api import create_app
+from armka.services.scanning_system.callbacks import Caller
 from armka.services.scanning_system.desk import Desk
 from armka.services.scanning_system.readers import Readers
 from armka.services.scanning_system.settings import ScanningSettings
@@ -74,14 +75,17 @@ async def serve(settings: ScanningSettings, bound: socket.socket, stop: asyncio.
     if ocr.missing is not None:
         log.warning("pictures cannot be read here, text layers can", missing=ocr.missing)
     readers = Readers(settings, None if ocr.folder is None else str(ocr.folder))
-    desk = Desk(settings, Store(settings.data_dir), readers)
+    caller = Caller(settings)
+    desk = Desk(settings, Store(settings.data_dir), readers, caller)
     async with contextlib.AsyncExitStack() as stack:
         try:
             await stack.enter_async_context(readers)
+            await stack.enter_async_context(caller)
             await stack.enter_async_context(desk)
         except (FolderTaken, HandlerNotImported) as error:
             raise NotStarted(str(error)) from None
-        await _serve(_Server(_config(create_app(settings, desk, readers, ocr))), bound, desk, stop)
+        app = create_app(settings, desk, readers, caller, ocr)
+        await _serve(_Server(_config(app)), bound, desk, stop)
 
 
 def _config(app: FastAPI) -> uvicorn.Config:

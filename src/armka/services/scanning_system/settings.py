@@ -56,6 +56,10 @@ class ScanningSettings(BaseSettings):
     jobs_per_child: int = Field(
         default=200, ge=1, description="Pages after which a child process is replaced."
     )
+    callback_hosts: str = Field(
+        default="127.0.0.1,localhost,::1",
+        description="Hosts that may be called when a document is at its end, with commas between.",
+    )
     max_bytes: int = Field(
         default=100 * _MEBIBYTE, ge=1, description="Largest document that is accepted; else 413."
     )
@@ -73,3 +77,8 @@ class ScanningSettings(BaseSettings):
         description="The folder of Tesseract's `rus.traineddata`; unset: looked for where systems "
         "keep it.",
     )
+
+    @property
+    def callback_host_names(self) -> frozenset[str]:
+        """The hosts that may be called."""
+        return frozenset(name.strip().lower() for name in self.callback_hosts.split(","))

@@ -10,6 +10,7 @@ uploads/                   what is being received; emptied at the start
 import fcntl
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -38,6 +39,7 @@ class Store:
         self._documents = folder / "documents"
         self._uploads = folder / "uploads"
         self._lock: int | None = None
+        self._saving = threading.Lock()
 
     def open(self) -> list[Record]:
         """Take the folder and read every record in it, oldest first; raises FolderTaken."""
@@ -74,7 +76,8 @@ class Store:
 
     def save(self, record: Record) -> None:
         """Write down what changed."""
-        _write(self._of(record.document_id) / "record.json", msgspec.json.encode(record))
+        with self._saving:  # two may write down the same record, the later one as it is then
+            _write(self._of(record.document_id) / "record.json", msgspec.json.encode(record))
 
     def source(self, document_id: str) -> Path:
         """The document."""
