@@ -50,7 +50,7 @@ async def until(
 
 @dataclass
 class CoreProcess:
-    """A running `armka core`."""
+    """A running `armka core`, or a service."""
 
     process: asyncio.subprocess.Process
     url: str
@@ -292,6 +292,29 @@ class World:
         for client in self.clients:
             await client.close()
         await self.db.close()
+
+
+@contextlib.asynccontextmanager
+async def service(world: World, name: str, **settings: object) -> AsyncIterator[CoreProcess]:
+    """`armka service NAME`, subscribed; ended by SIGTERM where the test has not killed it."""
+    log = world.folder / f"{name}-{uuid4().hex[:6]}.log"
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "armka.cli", "service", name,
+            env=world.env(**settings), stdout=output, stderr=output,
+        )  # fmt: skip
+    running = CoreProcess(process, "", log)
+
+    async def subscribed() -> bool:
+        assert process.returncode is None, running.said()
+        return '"subscribed"' in running.said()
+
+    try:
+        await until(subscribed, seconds=60)
+        yield running
+    finally:
+        assert await running.stop() in (0, -signal.SIGKILL)
+        print(running.said())  # noqa: T201 - pytest shows it where a test fails
 
 
 @pytest.fixture

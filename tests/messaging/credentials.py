@@ -1,6 +1,7 @@
-"""A server in operator mode with one user who may do everything."""
+"""Servers in operator mode: one user who may do everything, or what `armka nats-setup` wrote."""
 
 import time
+from pathlib import Path
 
 from armka.messaging.setup.keys import (
     ACCOUNT,
@@ -44,3 +45,9 @@ class OperatorMode:
             key.public, f"user {time.time_ns()}", claims, seconds, age_seconds=age_seconds
         )
         return {"OPENBAO__NATS__NATS_SEED": key.seed, "OPENBAO__NATS__NATS_JWT": jwt}
+
+
+def pair(folder: Path, role: str) -> dict[str, str]:
+    """The settings that the command wrote for a role."""
+    lines = (folder / "users" / f"{role}.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)

@@ -22,6 +22,7 @@ from armka.messaging.setup.folder import write
 from armka.messaging.setup.roles import SERVICES, roles
 from armka.messaging.transport import Inbound, ends
 from armka.stack import NatsServer
+from tests.messaging.credentials import pair
 from tests.messaging.wire import settings
 from tests.world import until
 
@@ -120,12 +121,6 @@ async def server(folder: Path, tmp_path: Path) -> AsyncIterator[NatsServer]:
     config = (folder / "accounts.conf").read_text()
     async with NatsServer(tmp_path / "nats", fsync=False, config=config) as server:
         yield server
-
-
-def pair(folder: Path, role: str) -> dict[str, str]:
-    """The settings that the command wrote for a role."""
-    lines = (folder / "users" / f"{role}.env").read_text().splitlines()
-    return dict(line.split("=", 1) for line in lines)
 
 
 @contextlib.asynccontextmanager

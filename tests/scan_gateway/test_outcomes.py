@@ -2,11 +2,9 @@
 core, its database, S3 and `armka service scan-gateway`.
 """
 
-import asyncio
 import contextlib
 import json
 import re
-import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,7 +17,7 @@ import pytest
 from tests.books.ledger import Ledger
 from tests.scan_gateway.peer import TOKEN, Peer, Reply, Request, reply
 from tests.scan_gateway.printed import answer
-from tests.world import World, until
+from tests.world import World, service, until
 
 PAGE = Path(__file__).parents[2] / "docs/operate/scan-gateway.md"
 AT_ONCE = -5.0
@@ -124,31 +122,13 @@ class Ways:
 
 @contextlib.asynccontextmanager
 async def gateway(world: World, peer: Peer) -> AsyncIterator[None]:
-    """`armka service scan-gateway`."""
-    log = world.folder / "gateway.log"
-    env = world.env(
-        SCANNING_URL=peer.url, SCANNING_TOKEN=TOKEN, SCAN_GATEWAY_CONCURRENCY=20,
-        SCAN_GATEWAY_FAILURES_TO_PAUSE=1000,
-    )  # fmt: skip
-    with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "armka.cli", "service", "scan-gateway"),
-            env=env, stdout=output, stderr=output,
-        )  # fmt: skip
-
-    async def subscribed() -> bool:
-        assert process.returncode is None, log.read_text()
-        return '"subscribed"' in log.read_text()
-
-    try:
-        await until(subscribed, seconds=60)
+    """`armka service scan-gateway`; its log never names the token."""
+    async with service(
+        world, "scan-gateway", SCANNING_URL=peer.url, SCANNING_TOKEN=TOKEN,
+        SCAN_GATEWAY_CONCURRENCY=20, SCAN_GATEWAY_FAILURES_TO_PAUSE=1000,
+    ) as running:  # fmt: skip
         yield
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        assert await process.wait() == 0
-        assert TOKEN not in log.read_text()
-        print(log.read_text())  # noqa: T201 - pytest shows it where a test fails
+    assert TOKEN not in running.said()
 
 
 @pytest.mark.timeout(180)

@@ -53,9 +53,10 @@ class Intake:
     """Takes requests while there is room, and sees every job through to its answer.
 
     Beyond the room nothing is taken. Where requests are redelivered, room is one job for each
-    child process, or for each file that the outside system has at once: the rest waits in the stream, for whoever is free first. Elsewhere room is
-    `backlog` jobs and answers: a request that nobody acknowledges is published again and given up
-    at last (O3), so that it is better taken on early.
+    child process, or for each file that the outside system has at once: the rest waits in the
+    stream, for whoever is free first. Elsewhere room is `backlog` jobs and answers: a request that
+    nobody acknowledges is published again and given up at last (O3), so that it is better taken on
+    early.
     """
 
     def __init__(
