@@ -3,7 +3,7 @@
 import hmac
 import time
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
@@ -62,6 +62,22 @@ class DocumentStatus(BaseModel):
     callback: bool = Field(description="Whether its end will be told to the callback's address.")
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What a submission says beside the document."""
+
+    name: Annotated[str, Query(max_length=_NAME_LENGTH, description="Data only.")] = ""
+    deadline: Annotated[
+        AwareDatetime | None, Query(description="Nobody waits for the answer after it.")
+    ] = None
+    callback: Annotated[
+        str | None,
+        Query(max_length=_NAME_LENGTH, description="Where its end is told, if that may be."),
+    ] = None
+    callback_token: Annotated[str | None, Header(max_length=_KEY_LENGTH)] = None
+    idempotency_key: Annotated[str | None, Header(max_length=_KEY_LENGTH)] = None
+
+
 def create_app(
     settings: ScanningSettings, desk: Desk, readers: Readers, caller: Caller, ocr: Ocr
 ) -> FastAPI:
@@ -99,27 +115,15 @@ def _documents(
         responses=problems.answers(408, 409, 413, 415, 422, 429, 503),
         callbacks=_callbacks().routes,
     )
-    async def submit(
-        request: Request,
-        name: Annotated[str, Query(max_length=_NAME_LENGTH, description="Data only.")] = "",
-        deadline: Annotated[
-            AwareDatetime | None, Query(description="Nobody waits for the answer after it.")
-        ] = None,
-        callback: Annotated[
-            str | None,
-            Query(max_length=_NAME_LENGTH, description="Where its end is told, if that may be."),
-        ] = None,
-        callback_token: Annotated[str | None, Header(max_length=_KEY_LENGTH)] = None,
-        idempotency_key: Annotated[str | None, Header(max_length=_KEY_LENGTH)] = None,
-    ) -> JSONResponse:
+    async def submit(request: Request, asked: Annotated[_Asked, Depends()]) -> JSONResponse:
         """Hand in a document; the same key again gives the same document."""
-        agreed = _agreed(caller, callback, callback_token)
+        agreed = _agreed(caller, asked)
         with desk.receiving() as path:
             received = await receive(request, path, settings.max_bytes)
-            record = desk.known(idempotency_key, received.sha256)
+            record = desk.known(asked.idempotency_key, received.sha256)
             if record is None:
                 pages = await readers.inspect(str(path), received.kind)
-                made = _record(received, name, pages, idempotency_key, deadline, agreed)
+                made = _record(received, pages, asked, agreed)
                 record = await desk.accept(made, path)
         await desk.call_back(record, agreed)
         location = {"Location": f"/v1/documents/{record.document_id}"}
@@ -183,31 +187,24 @@ _ANSWERED: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _agreed(caller: Caller, url: str | None, token: str | None) -> Callback | None:
+def _agreed(caller: Caller, asked: _Asked) -> Callback | None:
     try:
-        return caller.agreed(url, token)
+        return caller.agreed(asked.callback, asked.callback_token)
     except CallbackInvalid as error:
         raise Refusal(HTTPStatus.BAD_REQUEST, "invalid-request", str(error)) from None
 
 
-def _record(
-    received: Received,
-    name: str,
-    pages: int,
-    key: str | None,
-    deadline: datetime | None,
-    callback: Callback | None,
-) -> Record:
+def _record(received: Received, pages: int, asked: _Asked, callback: Callback | None) -> Record:
     return Record(
         document_id=str(uuid4()),
-        name=name,
+        name=asked.name,
         kind=received.kind,
         sha256=received.sha256,
         size=received.size,
         pages_total=pages,
         created=time.time(),
-        key=key,
-        deadline=None if deadline is None else deadline.timestamp(),
+        key=asked.idempotency_key,
+        deadline=None if asked.deadline is None else asked.deadline.timestamp(),
         warnings=received.warnings,
         callback=callback,
     )
