@@ -41,8 +41,8 @@ bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARG
 pages: $(BENCH)/.made ## Scanned pages read against the truth, by kind and resolution; speed beside others (ARGS=--help)
 	@OMP_THREAD_LIMIT=1 PYTHONPATH=src $(BENCH)/bin/python -m bench.pages $(ARGS)
 
-mutants: $(VENV)/.dev ## Every deliberate fault, of the core and of a service, against every check: which see it
-	$(PY) -m pytest tests/conformance/matrix.py tests/conformance/service/matrix.py -n $(WORKERS) -rP $(ARGS)
+mutants: $(VENV)/.dev ## Every deliberate fault, of the core, a service and scan-gateway, against every check: which see it
+	$(PY) -m pytest tests/conformance/matrix.py tests/conformance/service/matrix.py tests/scan_gateway/test_mutants.py -n $(WORKERS) -rP $(ARGS)
 
 smoke: $(VENV)/.made ## The tests marked `smoke`, on the newest Python present
 	@if [ "$$($(PY) -V)" = "$$($(NEWEST) -V)" ]; then \

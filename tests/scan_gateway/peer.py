@@ -59,18 +59,23 @@ class Peer:
     """
 
     def __init__(self, answer: Callable[[str], dict[str, Any]]) -> None:
-        self.answer = answer
-        self.documents: dict[str, Document] = {}
-        self.requests: list[Request] = []
+        self._usually = answer
         self.finish = asyncio.Event()
-        self.finish.set()
-        self.promises = False
-        self.failure: dict[str, str] | None = None
-        self.meddle: Callable[[Request], Reply | None] = lambda _: None
         self.news = asyncio.Condition()
         self.port = 0
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
+        self.reset()
+
+    def reset(self) -> None:
+        """Be as at the beginning, and forget what came."""
+        self.answer = self._usually
+        self.documents: dict[str, Document] = {}
+        self.requests: list[Request] = []
+        self.promises = False
+        self.failure: dict[str, str] | None = None
+        self.meddle: Callable[[Request], Reply | None] = lambda _: None
+        self.finish.set()
 
     @property
     def url(self) -> str:

@@ -133,6 +133,7 @@ async def gateway(world: World, peer: Peer) -> AsyncIterator[None]:
 
 @pytest.mark.timeout(180)
 async def test_what_is_left_after_each_way(world: World, peer: Peer, ledger: Ledger):
+    """«Сырой ответ зарегистрирован» and «Факт отказа сервиса» are in it."""
     rows = _table(PAGE.read_text())
     assert sorted(rows) == sorted(WAYS)
     peer.meddle = Ways(peer, ledger)

@@ -1,7 +1,10 @@
 """The scenarios of the specification that speak of scan-gateway, each under its own name."""
 
+import importlib
 import json
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -133,3 +136,13 @@ async def test_images_go_as_what_they_are(
     assert (await core.result(asked)).status == "done"
     kind = peer.of(asked["job_id"]).submitted.headers["content-type"]
     assert kind == {"PNG": "image/png", "JPG": "image/jpeg"}[file_type]
+
+
+def test_the_table_of_scenarios_is_true():
+    """docs/operate/scan-gateway.md names each scenario's test, and the test names the scenario."""
+    page = (Path(__file__).parents[2] / "docs/operate/scan-gateway.md").read_text()
+    rows = re.findall(r"^\| («.+») \| `(\w+)\.py::(\w+)` \|$", page, re.MULTILINE)
+    assert len(rows) == 10
+    for scenario, module, name in rows:
+        test = getattr(importlib.import_module(f"tests.scan_gateway.{module}"), name)
+        assert scenario in " ".join((test.__doc__ or "").split()), scenario

@@ -59,7 +59,7 @@ class Heard:
 
     @property
     def code(self) -> str:
-        return str(self.body["error"]["code"])
+        return str(self.body.get("error", {}).get("code"))
 
 
 @dataclass

@@ -1,12 +1,13 @@
 """Prints docs/reference/checks.md: check × fault of a service."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from armka.conformance.service.catalogue import CHECKS
 from armka.conformance.service.check import Check
 from armka.conformance.service.target import Need
 from tests.conformance.service.fault import Fault
 from tests.conformance.service.faults import FAULTS
+from tests.scan_gateway.mutants import MUTANTS
 
 HEAD = """\
 # Checks of a service
@@ -21,6 +22,12 @@ service with one thing wrong. `make test` runs every fault against the checks th
 
 TABLE = "| Check | Proves | What must be seen | Needs | Fails on |\n|---|---|---|---|---|"
 FAULT_TABLE = "| Fault | What is wrong | Seen by |\n|---|---|---|"
+GATEWAY_HEAD = """\
+## Faults of scan-gateway
+
+What stands between a request and ИС Сканирование is checked by `tests/scan_gateway`. {count}
+gateways with one thing wrong, each seen (`tests/scan_gateway/mutants.py`).
+"""
 NEEDS = {
     Need.COMMAND: "`--command`",
     Need.DOCUMENT: "a file that it reads",
@@ -33,7 +40,7 @@ NEEDS = {
 
 
 def main() -> None:
-    print("\n\n".join([HEAD, *_checks(), _faults()]))  # noqa: T201
+    print("\n\n".join([HEAD, *_checks(), _faults(), _gateways_faults()]))  # noqa: T201
 
 
 def _checks() -> Iterator[str]:
@@ -57,6 +64,18 @@ def _faults() -> str:
 def _fault(fault: Fault) -> str:
     seen = ", ".join(f"`{name}`" for name in fault.caught_by)
     return _cells(f"`{fault.id}`", fault.fault, seen)
+
+
+def _gateways_faults() -> str:
+    rows = [
+        _cells(f"`{it.id}`", it.fault, ", ".join(f"`{_place(check)}`" for check in it.caught_by))
+        for it in MUTANTS
+    ]
+    return "\n".join([GATEWAY_HEAD.format(count=len(MUTANTS)), FAULT_TABLE, *rows])
+
+
+def _place(check: Callable[..., object]) -> str:
+    return f"{check.__module__.rpartition('.')[2]}.py::{check.__name__}"
 
 
 def _cells(*cells: str) -> str:

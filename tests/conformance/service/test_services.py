@@ -10,7 +10,7 @@ import pytest
 
 from armka.conformance.outcome import Outcome
 from armka.conformance.service import capabilities, documents, runner
-from armka.conformance.service.capabilities import Capabilities
+from armka.conformance.service.capabilities import AttemptSource, Capabilities
 from armka.conformance.service.catalogue import CHECKS
 from armka.conformance.service.runner import Verdict
 from armka.conformance.service.target import Target
@@ -20,12 +20,15 @@ from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.stack import NatsServer, ObjectServer
 from tests.needed import lacking
+from tests.scanning_system.conftest import TOKEN as SCANNING_TOKEN
+from tests.scanning_system.conftest import serving, settings_for
 
 ROOT = Path(__file__).parents[3]
 NODE_SERVICE = ROOT / "examples/node-service"
 SAMPLES = ROOT / "samples"
 # A burst of 500 is the kit's usual one; here it would be most of the suite's time.
 BURST = 100
+SCANNED_BURST = 20
 
 
 @pytest.fixture
@@ -33,17 +36,22 @@ def ask(nats_server: NatsServer, object_store_server: ObjectServer, tmp_path: Pa
     """Judges a service that the kit starts."""
 
     async def judge(
-        command: tuple[str, ...], transport: Transport, declared: Capabilities, *files: Path
+        command: tuple[str, ...],
+        transport: Transport,
+        declared: Capabilities,
+        *files: Path,
+        pipeline: Pipeline = Pipeline.TABULAR,
+        **environment: str,
     ) -> list[Verdict]:
         target = Target(
             nats=NatsSettings(url=nats_server.url),
             objects=ObjectSettings.model_validate(object_store_server.env()),
-            pipeline=Pipeline.TABULAR,
-            documents=tuple(documents.from_file(it, Pipeline.TABULAR) for it in files),
+            pipeline=pipeline,
+            documents=tuple(documents.from_file(it, pipeline) for it in files),
             transport=transport,
             capabilities=declared,
             command=command,
-            environment=_environment(),
+            environment=_environment() | environment,
             log=tmp_path / "service.log",
             quiet_seconds=0.5,
         )
@@ -74,6 +82,22 @@ async def test_tabular_parser_conforms(ask, transport: Transport) -> None:
     command = (sys.executable, "-m", "armka.cli", "service", "tabular-parser")
     declared = Capabilities(name="tabular-parser", burst=BURST)
     verdicts = await ask(command, transport, declared, *samples)
+    assert _failed(verdicts) == []
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("transport", Transport)
+async def test_scan_gateway_conforms(ask, transport: Transport, tmp_path: Path) -> None:
+    """With a real ИС Сканирование behind it, and a printed page that needs no engine."""
+    command = (sys.executable, "-m", "armka.cli", "service", "scan-gateway")
+    declared = Capabilities(
+        name="scan-gateway", missing_attempt=AttemptSource.ONE, burst=SCANNED_BURST
+    )
+    async with serving(settings_for(tmp_path / "scanning", concurrency=2)) as scanning:
+        verdicts = await ask(
+            command, transport, declared, next(SAMPLES.glob("*.pdf")), pipeline=Pipeline.IMAGE,
+            SCANNING_URL=str(scanning.base_url), SCANNING_TOKEN=SCANNING_TOKEN,
+        )  # fmt: skip
     assert _failed(verdicts) == []
 
 
