@@ -35,6 +35,8 @@ PATHS = {
     "/api/v1/files/{file_id}/lines.xlsx",
     "/api/v1/files/{file_id}/attempts",
     "/api/v1/files/{file_id}/timeline",
+    "/api/v1/files/{file_id}/documents/{ordinal}/continuity",
+    "/api/v1/continuity",
     "/api/v1/files/{file_id}/withdraw",
     "/api/v1/files/{file_id}/restore",
     "/api/v1/attempts/bulk",

@@ -1,7 +1,8 @@
-"""`armka files timeline|attempts`: what happened to a file."""
+"""`armka files timeline|attempts|continuity`: what happened to a file, and what it goes on from."""
 
 import asyncio
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 import httpx
@@ -59,3 +60,40 @@ async def get(url: str, path: str) -> Any:
             return await api.call(http, "GET", path)
     except (ApiRefused, httpx.HTTPError) as error:
         raise api.explain(error, url) from None
+
+
+def continuity(client_ref: str, *, url: Url = DEFAULT_URL, as_json: AsJson = False) -> None:
+    """Show a client's documents in order, and which accounts do not go on where they ended (R6)."""
+    told = asyncio.run(get(url, f"/continuity?{urlencode({'client_ref': client_ref})}"))
+    if as_json:
+        print_json(told)
+        return
+    for series in told["series"]:
+        typer.echo(f"{series['organisation_name'] or ''} {series['organisation_inn'] or ''}")
+        columns = (
+            "period_from",
+            "period_to",
+            "original_name",
+            "ordinal",
+            "status",
+            "warning_count",
+        )
+        print_table(columns, ([one[name] for name in columns] for one in series["documents"]))
+        for gap in series["gaps"]:
+            typer.echo(f"No document from {gap['first']} to {gap['last']}.")
+        for link in series["links"]:
+            _print_link(link, series["documents"])
+
+
+def _print_link(link: dict[str, Any], documents: list[dict[str, Any]]) -> None:
+    ends = {
+        (one["file_id"], one["ordinal"]): f"{one['period_from']}…{one['period_to']}"
+        for one in documents
+    }
+    earlier, later = (
+        ends[link[end]["file_id"], link[end]["ordinal"]] for end in ("earlier", "later")
+    )
+    typer.echo(f"{earlier} → {later}: {link['difference_count']} of {link['compared']} differ")
+    if link["differences"]:
+        columns = ("account", "name", "closing", "opening", "difference")
+        print_table(columns, ([one[name] for name in columns] for one in link["differences"]))

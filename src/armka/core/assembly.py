@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from armka.core.console.application import Console, ConsoleParts
+from armka.core.continuity.store import Continuity
 from armka.core.database import listener
 from armka.core.database.listener import Listener
 from armka.core.database.pool import Database
@@ -59,6 +60,7 @@ class Core:
         self._database = Database(settings.database)
         self._objects = ObjectStore(settings.objects)
         self._bulk = BulkAttempts(self._database)
+        self._continuity = Continuity(self._database)
         self._loops: list[Loop] = []
         self._nats: Connection | None = None
         self._draining = False
@@ -71,6 +73,7 @@ class Core:
             identity=identity,
             files=Files(self._database),
             histories=Histories(self._database),
+            continuity=self._continuity,
             changes=changes,
             upload_limit=exchange.upload_max_bytes,
             version=version("arm-ka"),
@@ -80,6 +83,7 @@ class Core:
             database=self._database,
             objects=self._objects,
             bulk=self._bulk,
+            continuity=self._continuity,
             vitals=self,
             upload_limit=exchange.upload_max_bytes,
             identity=identity,
@@ -201,7 +205,12 @@ class Core:
         )
         bulk = Loop("bulk", self._bulk.run_once)
         self._bulk.on_begin(bulk.wake)
-        slow = [bulk, Loop("sweep", sweep.run_once), Loop("doctor", self._doctor.run_once)]
+        slow = [
+            bulk,
+            Loop("continuity", self._continuity.run_once),
+            Loop("sweep", sweep.run_once),
+            Loop("doctor", self._doctor.run_once),
+        ]
         self._loops = [publishing, receiving, mapping, watching, *slow]
         connection.on_live(outbox.reconsider)
         connection.on_live(publishing.wake)

@@ -13,11 +13,13 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from armka.core.asgi import LastResort
-from armka.core.console import documents, history, sign_in
+from armka.core.console import clients, documents, history, sign_in
+from armka.core.console.clients import Clients
 from armka.core.console.documents import Documents
 from armka.core.console.history import FileHistory
 from armka.core.console.pages import Pages
 from armka.core.console.settings import ConsoleSettings
+from armka.core.continuity.store import Continuity
 from armka.core.database.pool import is_unavailable, lost_race
 from armka.core.errors import FileNotFound
 from armka.core.files.changes import FileChanges
@@ -37,6 +39,7 @@ class ConsoleParts:
     identity: Identity
     files: Files
     histories: Histories
+    continuity: Continuity
     changes: FileChanges
     upload_limit: int
     version: str
@@ -86,6 +89,7 @@ def _application(parts: ConsoleParts, pages: Pages) -> FastAPI:
     shown = Documents(pages, parts.files, parts.changes, identity.sessions, parts.upload_limit)
     console.include_router(documents.router(shown))
     console.include_router(history.router(FileHistory(pages, parts.histories)))
+    console.include_router(clients.router(Clients(pages, parts.continuity)))
     console.mount("/static", _Static(directory=str(files(__package__) / "static")))
     return console
 

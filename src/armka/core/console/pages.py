@@ -131,6 +131,8 @@ def _environment(language: words.Language) -> Environment:
         "moment": language.moment,
         "day": language.day,
         "clock": language.clock,
+        "date": language.date,
+        "amount": language.amount,
         "number": language.number,
         "advice_for": advice_for,
     }

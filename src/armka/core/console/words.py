@@ -6,12 +6,13 @@ A catalog is read as it is written (`locale/*.po`), so that none can be stale.
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from importlib.resources import files
 from zoneinfo import ZoneInfo
 
 from babel import Locale, negotiate_locale
-from babel.dates import format_datetime
+from babel.dates import format_date, format_datetime
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
@@ -44,6 +45,14 @@ class Language:
     def clock(self, at: datetime) -> str:
         """The time of day, to the second."""
         return format_datetime(at, "HH:mm:ss", tzinfo=self.zone, locale=self._locale)
+
+    def date(self, on: date) -> str:
+        """A day of the calendar, in no zone."""
+        return format_date(on, "d MMM y", locale=self._locale)
+
+    def amount(self, value: str | Decimal) -> str:
+        """A decimal as people here write sums, exact."""
+        return format_decimal(Decimal(value), "#,##0.00####", locale=self._locale)
 
     def number(self, value: int) -> str:
         """A number with its groups."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fastapi import APIRouter, FastAPI
 
+from armka.core.continuity.store import Continuity
 from armka.core.database.pool import Database
 from armka.core.files.attempts import Attempts
 from armka.core.files.bulk import BulkAttempts
@@ -19,6 +20,7 @@ from armka.core.files.withdrawal import Withdrawals
 from armka.core.history.store import Histories
 from armka.core.http import (
     bulk,
+    continuity,
     docs,
     downloads,
     files,
@@ -59,6 +61,7 @@ class Parts:
     database: Database
     objects: ObjectStore
     bulk: BulkAttempts
+    continuity: Continuity
     vitals: Vitals
     upload_limit: int
     identity: Identity
@@ -139,6 +142,7 @@ def _api(parts: Parts) -> APIRouter:
         )
     )
     api.include_router(history.router(Histories(database)))
+    api.include_router(continuity.router(parts.continuity))
     api.include_router(bulk.router(parts.bulk))
     api.include_router(jobs.router(Jobs(database), parts.job_watch, rejected))
     api.include_router(jobs.messages_router(rejected))

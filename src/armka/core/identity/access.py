@@ -88,6 +88,9 @@ RULES: tuple[Rule, ...] = (
     _rule("POST", "/api/v1/attempts/bulk", _MANY, Scope.ATTEMPTS),
     _rule("GET", "/api/v1/operations/{operation_id}", _MANY, Scope.ATTEMPTS),
     _rule("GET", "/api/v1/operations/{operation_id}/items", _MANY, Scope.ATTEMPTS),
+    # R6: documents of a client in their order.
+    _rule("GET", "/api/v1/continuity", EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_FILE}/documents/{{ordinal}}/continuity", EVERYBODY, Scope.FILES_READ),
     # The exchange.
     _rule("GET", "/api/v1/jobs", EVERYBODY, Scope.JOBS_READ),
     _rule("GET", "/api/v1/jobs/{job_id}", EVERYBODY, Scope.JOBS_READ),
@@ -126,6 +129,8 @@ RULES: tuple[Rule, ...] = (
     _rule("GET", "/console/documents", EVERYBODY),
     _rule("GET", "/console/documents/live", EVERYBODY),
     _rule("GET", "/console/files/{file_id}", EVERYBODY),
+    _rule("GET", "/console/files/{file_id}/documents/{ordinal}/continuity", EVERYBODY),
+    _rule("GET", "/console/clients", EVERYBODY),
 )
 
 
