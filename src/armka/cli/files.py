@@ -205,20 +205,23 @@ def export(
     ] = None,
     *,
     xlsx: Annotated[bool, typer.Option("--xlsx/--csv", help="A workbook, or a table.")] = True,
+    json_: Annotated[bool, typer.Option("--json", help="JSON, for programs.")] = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """Save a file's trial-balance lines as XLSX or CSV."""
-    ending = "xlsx" if xlsx else "csv"
-    _save(url, f"/files/{file_id}/lines.{ending}", target or Path(f"{file_id}.{ending}"))
+    """Save a file's trial-balance lines as XLSX, CSV or JSON, corrected values marked."""
+    ending = "json" if json_ else "xlsx" if xlsx else "csv"
+    save(url, f"/files/{file_id}/lines.{ending}", target or Path(f"{file_id}.{ending}"))
 
 
 @app.command("source")
 def source(file_id: UUID, target: Path, *, url: Url = DEFAULT_URL) -> None:
     """Save the document as it was uploaded."""
-    _save(url, f"/files/{file_id}/source", target)
+    save(url, f"/files/{file_id}/source", target)
 
 
-def _save(url: str, path: str, target: Path) -> None:
+def save(url: str, path: str, target: Path) -> None:
+    """Download what is at a path of the API into a file that was not there."""
+
     async def download() -> None:
         async with api.client(url) as http:
             await api.save(http, path, target)

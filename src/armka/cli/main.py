@@ -12,6 +12,7 @@ from armka.cli import (
     conform,
     core,
     doctor,
+    documents,
     files,
     history,
     jobs,
@@ -96,6 +97,7 @@ files.app.command("timeline")(history.timeline)
 files.app.command("attempts")(history.attempts)
 files.app.command("continuity")(history.continuity)
 app.add_typer(files.app, name="files")
+app.add_typer(documents.app, name="documents")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(conform.app, name="conform")
 app.add_typer(users.app, name="users")

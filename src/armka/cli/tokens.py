@@ -18,8 +18,8 @@ def add(
     scope: Annotated[
         list[str],
         typer.Option(
-            help="files:read, files:upload, files:manage, attempts, jobs:read, metrics:read or "
-            "identity; may be repeated."
+            help="files:read, files:upload, files:manage, files:review, attempts, jobs:read, "
+            "metrics:read or identity; may be repeated."
         ),
     ],
     *,

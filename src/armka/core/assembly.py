@@ -35,6 +35,8 @@ from armka.core.inbox.receiver import Inbox, inbound
 from armka.core.loop import Loop
 from armka.core.mapping.mapper import Mapper, MappingConfig
 from armka.core.outbox.publisher import Outbox, OutboxConfig
+from armka.core.review.documents import ReviewedDocuments
+from armka.core.review.sources import PageSources
 from armka.core.settings import Settings
 from armka.core.watchdog.watchdog import Watchdog, WatchdogConfig
 from armka.messaging.connection import Connection, connected
@@ -69,12 +71,15 @@ class Core:
         exchange = settings.exchange
         identity = Identity(self._database, settings.identity)
         changes = FileChanges(self._database)
+        pages = PageSources(self._database, self._objects, exchange.result_max_bytes)
         shown = ConsoleParts(
             identity=identity,
             files=Files(self._database),
             histories=Histories(self._database),
             continuity=self._continuity,
             changes=changes,
+            documents=ReviewedDocuments(self._database),
+            pages=pages,
             upload_limit=exchange.upload_max_bytes,
             version=version("arm-ka"),
         )
@@ -89,6 +94,7 @@ class Core:
             identity=identity,
             changes=changes,
             refusal_page=self._console.refusal,
+            pages=pages,
         )
 
     def app(self) -> FastAPI:

@@ -11,6 +11,14 @@ CoreError
 +-- KeyReused
 +-- NothingRead
 +-- SourceMissing
++-- DocumentNotFound
++-- PageNotKept
++-- RevisionNeeded
++-- RevisionMoved
++-- ValueRefused
++-- NotUnderReview
++-- AttemptSuperseded
++-- ReasonNeeded
 +-- MessageNotFound
 +-- OperationNotFound
 +-- BulkTooLarge
@@ -119,6 +127,88 @@ class SourceMissing(CoreError):
     def __init__(self, file_id: UUID) -> None:
         super().__init__(f"the document of file {file_id} is not in the object store: call support")
         self.file_id = file_id
+
+
+class DocumentNotFound(CoreError):
+    """The attempt that counts has read no such document."""
+
+    def __init__(self, file_id: UUID, ordinal: int, file_status: str) -> None:
+        super().__init__(
+            f"file {file_id} is {file_status}: its current attempt has no document {ordinal}"
+        )
+        self.file_id = file_id
+        self.ordinal = ordinal
+        self.file_status = file_status
+
+
+class PageNotKept(CoreError):
+    """Of this page nothing is kept that could be shown."""
+
+    def __init__(self, file_id: UUID, page: int) -> None:
+        super().__init__(f"nothing is kept of page {page} of file {file_id}: download its source")
+        self.file_id = file_id
+        self.page = page
+
+
+class RevisionNeeded(CoreError):
+    """A change does not say which revision it was made of."""
+
+    def __init__(self) -> None:
+        super().__init__("send the document's ETag as If-Match: a change is made of what was seen")
+
+
+class RevisionMoved(CoreError):
+    """Somebody else has changed the document since it was seen; `changes`: what, oldest first."""
+
+    def __init__(self, etag: str, revision: int, changes: list[dict[str, object]]) -> None:
+        super().__init__(
+            f"the document has moved on to revision {revision}: look at the changes, then try again"
+        )
+        self.etag = etag
+        self.revision = revision
+        self.changes = changes
+
+
+class ValueRefused(CoreError):
+    """A typed value cannot stand where it should; `code` is stable, the message is for a person."""
+
+    def __init__(self, line: int, field: str, code: str, why: str) -> None:
+        super().__init__(f"line {line}, {field}: {why}")
+        self.line = line
+        self.field = field
+        self.code = code
+
+
+class NotUnderReview(CoreError):
+    """The file's status does not allow it: only what needs a check is corrected and confirmed, only
+    what is done is reopened.
+    """
+
+    def __init__(self, file_id: UUID, file_status: str) -> None:
+        do = "reopen it first" if file_status == "DONE" else "wait until it has been read"
+        super().__init__(f"file {file_id} is {file_status}: {do}")
+        self.file_id = file_id
+        self.file_status = file_status
+
+
+class AttemptSuperseded(CoreError):
+    """The attempt that was looked at counts no more: the file has been recognised again."""
+
+    def __init__(self, file_id: UUID, job_id: UUID | None) -> None:
+        super().__init__(f"file {file_id} has been recognised again: look at what came of it")
+        self.file_id = file_id
+        self.job_id = job_id
+
+
+class ReasonNeeded(CoreError):
+    """Something still fails or is unknown: who confirms it all the same says why."""
+
+    def __init__(self, failed_checks: int, unknown_count: int) -> None:
+        super().__init__(
+            f"{failed_checks} checks fail and {unknown_count} values are unknown: give a reason"
+        )
+        self.failed_checks = failed_checks
+        self.unknown_count = unknown_count
 
 
 class MessageNotFound(CoreError):

@@ -13,11 +13,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from armka.core.asgi import LastResort
-from armka.core.console import clients, documents, history, sign_in
+from armka.core.console import clients, documents, history, review, sign_in
 from armka.core.console.clients import Clients
 from armka.core.console.documents import Documents
 from armka.core.console.history import FileHistory
 from armka.core.console.pages import Pages
+from armka.core.console.review import Review
 from armka.core.console.settings import ConsoleSettings
 from armka.core.continuity.store import Continuity
 from armka.core.database.pool import is_unavailable, lost_race
@@ -26,6 +27,8 @@ from armka.core.files.changes import FileChanges
 from armka.core.files.store import Files
 from armka.core.history.store import Histories
 from armka.core.identity.identity import Identity
+from armka.core.review.documents import ReviewedDocuments
+from armka.core.review.sources import PageSources
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +44,8 @@ class ConsoleParts:
     histories: Histories
     continuity: Continuity
     changes: FileChanges
+    documents: ReviewedDocuments
+    pages: PageSources
     upload_limit: int
     version: str
 
@@ -90,6 +95,8 @@ def _application(parts: ConsoleParts, pages: Pages) -> FastAPI:
     console.include_router(documents.router(shown))
     console.include_router(history.router(FileHistory(pages, parts.histories)))
     console.include_router(clients.router(Clients(pages, parts.continuity)))
+    reviewed = Review(pages, parts.files, parts.documents, parts.pages)
+    console.include_router(review.router(reviewed))
     console.mount("/static", _Static(directory=str(files(__package__) / "static")))
     return console
 

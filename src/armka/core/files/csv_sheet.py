@@ -10,7 +10,7 @@ from pathlib import Path
 
 from armka.contract.vocabulary import Column
 from armka.core.database.pool import Record
-from armka.core.files.export import AMOUNTS, unread
+from armka.core.files.export import AMOUNTS, Corrected, told, unread
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -30,6 +30,7 @@ _HEADER = (
     "Забалансовый",
     *AMOUNTS.values(),
     "Не прочитано",
+    "Исправлено",
     "Строка листа",
     "Страница",
 )
@@ -54,16 +55,18 @@ class CsvSheet:
             document["unit"],
         )
 
-    def add(self, lines: list[Record]) -> None:
+    def add(self, lines: list[Record], corrected: Corrected) -> None:
         """A row for each line."""
-        self._table.writerows((*self._document, *_cells(line)) for line in lines)
+        self._table.writerows(
+            (*self._document, *_cells(line, told(corrected.get(line["n"], {})))) for line in lines
+        )
 
     def close(self) -> None:
         """Flush it all."""
         self._file.close()
 
 
-def _cells(line: Record) -> tuple[object, ...]:
+def _cells(line: Record, corrected: str) -> tuple[object, ...]:
     return (
         line["n"],
         line["level"],
@@ -75,6 +78,7 @@ def _cells(line: Record) -> tuple[object, ...]:
         "да" if line["off_balance"] else "",
         *(_amount(line[column.value]) for column in Column),
         harmless(unread(line)),
+        harmless(corrected),
         line["sheet_row"],
         line["page"],
     )

@@ -1,4 +1,6 @@
-"""A file's trial balances as a spreadsheet: CSV or XLSX, written to local disk piece by piece.
+"""A file's trial balances as a table: CSV, XLSX or JSON, written to local disk piece by piece.
+
+Values are those that hold now; what somebody corrected says so, with what was read there first.
 
 Neither the whole document is in memory nor does the event loop wait: lines are read a few thousand
 at a time, and each piece is written in a thread.
@@ -6,7 +8,7 @@ at a time, and each piece is written in a thread.
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -30,14 +32,23 @@ AMOUNTS = {
 }
 
 
+_FIELDS = {column.value: name for column, name in AMOUNTS.items()} | {
+    "account": "Счёт",
+    "name": "Наименование",
+}
+
+# By line: the values that were corrected, by field, each with what was read there first.
+Corrected = Mapping[int, Mapping[str, Record]]
+
+
 class Sheets(Protocol):
     """Something that trial balances are written to."""
 
     def begin(self, document: Record) -> None:
         """The next document."""
 
-    def add(self, lines: list[Record]) -> None:
-        """More lines of the document that was begun."""
+    def add(self, lines: list[Record], corrected: Corrected) -> None:
+        """More lines of the document that was begun, and which values of them were corrected."""
 
     def close(self) -> None:
         """All is there."""
@@ -76,17 +87,22 @@ class Exports:
         async with self._room:
             for document in exported.documents:
                 await asyncio.to_thread(sheets.begin, document)
-                async for lines in self._lines(document["id"]):
-                    await asyncio.to_thread(sheets.add, lines)
+                async for lines, corrected in self._lines(document["id"]):
+                    await asyncio.to_thread(sheets.add, lines, corrected)
             await asyncio.to_thread(sheets.close)
 
-    async def _lines(self, document_id: UUID) -> AsyncIterator[list[Record]]:
+    async def _lines(self, document_id: UUID) -> AsyncIterator[tuple[list[Record], Corrected]]:
         after = 0
         while True:
             async with self._database.connection() as connection:
                 lines = await connection.fetch(SQL.lines, document_id, after, _LINES_AT_ONCE)
+                numbers = [line["n"] for line in lines]
+                rows = await connection.fetch(SQL.corrected, document_id, numbers)
             if lines:
-                yield lines
+                corrected: dict[int, dict[str, Record]] = {}
+                for row in rows:
+                    corrected.setdefault(row["line"], {})[row["field"]] = row
+                yield lines, corrected
             if len(lines) < _LINES_AT_ONCE:
                 return
             after = lines[-1]["n"]
@@ -101,6 +117,18 @@ def unread(line: Record) -> str:
     """What could not be read of a line, in words: it is no amount, and not nothing either."""
     cells = line["unknown"] or []
     return "; ".join(f"{AMOUNTS[Column(cell['column'])]}: {cell['raw']}" for cell in cells)
+
+
+def told(corrected: Mapping[str, Record]) -> str:
+    """What was corrected of a line, in words: what was read first, and by whom it was changed."""
+    return "; ".join(
+        f"{_FIELDS[field]}: было {was(row)} ({row['made_by']})" for field, row in corrected.items()
+    )
+
+
+def was(row: Record) -> str:
+    """What was read before the first correction."""
+    return row["first_raw"] or row["first_value"] or "пусто"
 
 
 def path_in(folder: str, ending: str) -> Path:

@@ -260,6 +260,16 @@ where osv_document_id = $1 and n > $2
 order by n
 limit $3
 
+-- name: corrected
+-- Which values of these lines were corrected: what was read first, and who changed it last.
+select distinct on (line, field) line, field,
+    first_value(old_value) over first_ones as first_value,
+    first_value(old_unknown ->> 'raw') over first_ones as first_raw, new_value, made_by, made_at
+from osv_correction
+where osv_document_id = $1 and line = any ($2::int[])
+window first_ones as (partition by line, field order by id)
+order by line, field, id desc
+
 -- name: checks
 -- A document's failed checks.
 select rule, severity, lines, value_column as "column", expected, actual, message

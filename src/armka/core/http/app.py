@@ -30,6 +30,7 @@ from armka.core.http import (
     jobs,
     metrics,
     problems,
+    review,
 )
 from armka.core.http.guard import Guard, RefusalPage
 from armka.core.http.health import Check, Readiness, Vitals
@@ -41,6 +42,10 @@ from armka.core.jobs.store import SQL as JOBS_SQL
 from armka.core.jobs.store import Jobs
 from armka.core.jobs.watch import StatusWatch
 from armka.core.quality.backlog import Backlog, Tail
+from armka.core.review.confirmations import Confirmations
+from armka.core.review.corrections import Corrections
+from armka.core.review.documents import ReviewedDocuments
+from armka.core.review.sources import PageSources
 from armka.objects.store import ObjectMissing, ObjectStore
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -67,6 +72,7 @@ class Parts:
     identity: Identity
     changes: FileChanges
     refusal_page: RefusalPage
+    pages: PageSources
     file_watch: StatusWatch = field(init=False)
     job_watch: StatusWatch = field(init=False)
 
@@ -143,6 +149,15 @@ def _api(parts: Parts) -> APIRouter:
     )
     api.include_router(history.router(Histories(database)))
     api.include_router(continuity.router(parts.continuity))
+    api.include_router(
+        review.router(
+            Files(database),
+            ReviewedDocuments(database),
+            parts.pages,
+            Corrections(database),
+            Confirmations(database),
+        )
+    )
     api.include_router(bulk.router(parts.bulk))
     api.include_router(jobs.router(Jobs(database), parts.job_watch, rejected))
     api.include_router(jobs.messages_router(rejected))

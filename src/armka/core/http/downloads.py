@@ -1,4 +1,4 @@
-"""Downloads: the source document, and its lines as CSV or XLSX. Never shown, always saved."""
+"""Downloads: the source document, and its lines as CSV, XLSX or JSON. Never shown, always saved."""
 
 import re
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from starlette.background import BackgroundTask
 
 from armka.core.files.csv_sheet import CsvSheet
 from armka.core.files.export import Exports, Sheets, path_in, scratch
+from armka.core.files.json_sheet import JsonSheet
 from armka.core.files.source import Sources
 from armka.core.files.xlsx_sheet import XlsxSheets
 from armka.core.http.asked import Caller
@@ -21,6 +22,7 @@ from armka.core.identity.audit import Audit
 
 _BYTES = "application/octet-stream"
 _CSV = "text/csv; charset=utf-8"
+_JSON = "application/json"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 # What a browser may do with somebody's document: save it.
@@ -62,6 +64,14 @@ def router(sources: Sources, exports: Exports, audit: Audit) -> APIRouter:
         """Download the lines as a workbook, a sheet for each document."""
         await audit.record(caller, "file.exported", file_id, kind="xlsx")
         return await _exported(exports, file_id, "xlsx", XlsxSheets, _XLSX)
+
+    @api.get(
+        "/{file_id}/lines.json", response_class=FileResponse, responses=_answers(_JSON, 404, 409)
+    )
+    async def as_json(caller: Caller, file_id: UUID) -> FileResponse:
+        """Download all lines as JSON, with what was corrected of them."""
+        await audit.record(caller, "file.exported", file_id, kind="json")
+        return await _exported(exports, file_id, "json", JsonSheet, _JSON)
 
     return api
 

@@ -15,9 +15,11 @@ from starlette.requests import ClientDisconnect
 from armka.core.asgi import LastResort
 from armka.core.database.pool import is_unavailable, is_unmigrated, lost_race
 from armka.core.errors import (
+    AttemptSuperseded,
     AttemptUnderWay,
     BulkTooLarge,
     CoreError,
+    DocumentNotFound,
     FileNotFound,
     FileWithdrawn,
     JobNotFound,
@@ -26,13 +28,19 @@ from armka.core.errors import (
     NameTaken,
     NothingRead,
     NotLocal,
+    NotUnderReview,
     OperationNotFound,
+    PageNotKept,
     PasswordUnfit,
     PasswordWrong,
+    ReasonNeeded,
+    RevisionMoved,
+    RevisionNeeded,
     SourceMissing,
     TokenNotFound,
     UploadRefused,
     UserNotFound,
+    ValueRefused,
 )
 from armka.objects.store import StoreUnavailable
 
@@ -48,6 +56,8 @@ _EXAMPLES = {
     403: ("forbidden", "This takes one of the roles admin, manager."),
     404: ("file-not-found", "no file 0198c5a2-6d39-7d0e-9c2b-3f6a5c1e7b90"),
     409: ("attempt-under-way", "file … is PROCESSING: wait until its current attempt has ended"),
+    412: ("revision-moved", "the document has moved on to revision 4: look at the changes …"),
+    428: ("revision-needed", "send the document's ETag as If-Match …"),
     413: ("upload-refused", "The file is larger than 102400 KiB."),
     415: ("unsupported-media-type", "Send multipart/form-data with the document in `file`"),
     422: ("upload-refused", "The workbook is protected by a password: save it without one."),
@@ -134,28 +144,54 @@ async def _core_error(request: Request, error: Exception) -> JSONResponse:
 def problem_of(error: Exception, path: str) -> JSONResponse:
     """The problem document of whatever went wrong in the core."""
     match error:
-        case FileNotFound() | JobNotFound() | MessageNotFound() | OperationNotFound():
-            return _of_kind(HTTPStatus.NOT_FOUND, error)
-        case SourceMissing() | UserNotFound() | TokenNotFound():
-            return _of_kind(HTTPStatus.NOT_FOUND, error)
-        case AttemptUnderWay() | FileWithdrawn() | NothingRead() | NameTaken() | NotLocal():
-            return _of_kind(HTTPStatus.CONFLICT, error)
-        case KeyReused() | BulkTooLarge() | PasswordUnfit() | PasswordWrong():
-            return _of_kind(HTTPStatus.UNPROCESSABLE_ENTITY, error)
         case UploadRefused(code=code, message=message):
-            status = _REFUSALS.get(code, HTTPStatus.UNPROCESSABLE_ENTITY)
-            return problem(status, "upload-refused", message, code=code)
+            refused = _REFUSALS.get(code, HTTPStatus.UNPROCESSABLE_ENTITY)
+            return problem(refused, "upload-refused", message, code=code)
+        case RevisionMoved(etag=etag):
+            return _of_kind(HTTPStatus.PRECONDITION_FAILED, error, {"ETag": etag})
+        case CoreError() if (status := _STATUSES.get(type(error))) is not None:
+            return _of_kind(status, error)
         case _:
             return _unforeseen(path, error)
 
 
-def _of_kind(status: HTTPStatus, error: CoreError) -> JSONResponse:
+_STATUSES: Mapping[type[CoreError], HTTPStatus] = {
+    FileNotFound: HTTPStatus.NOT_FOUND,
+    JobNotFound: HTTPStatus.NOT_FOUND,
+    MessageNotFound: HTTPStatus.NOT_FOUND,
+    OperationNotFound: HTTPStatus.NOT_FOUND,
+    SourceMissing: HTTPStatus.NOT_FOUND,
+    UserNotFound: HTTPStatus.NOT_FOUND,
+    TokenNotFound: HTTPStatus.NOT_FOUND,
+    DocumentNotFound: HTTPStatus.NOT_FOUND,
+    PageNotKept: HTTPStatus.NOT_FOUND,
+    AttemptUnderWay: HTTPStatus.CONFLICT,
+    FileWithdrawn: HTTPStatus.CONFLICT,
+    NothingRead: HTTPStatus.CONFLICT,
+    NameTaken: HTTPStatus.CONFLICT,
+    NotLocal: HTTPStatus.CONFLICT,
+    NotUnderReview: HTTPStatus.CONFLICT,
+    AttemptSuperseded: HTTPStatus.CONFLICT,
+    ReasonNeeded: HTTPStatus.CONFLICT,
+    KeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
+    BulkTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
+    PasswordUnfit: HTTPStatus.UNPROCESSABLE_ENTITY,
+    PasswordWrong: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ValueRefused: HTTPStatus.UNPROCESSABLE_ENTITY,
+    RevisionNeeded: HTTPStatus.PRECONDITION_REQUIRED,
+}
+
+
+def _of_kind(
+    status: HTTPStatus, error: CoreError, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
     """Errors are named as facts: the problem's type is that name, its fields are the error's."""
     kind = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
     fields: dict[str, Any] = {
-        name: value if isinstance(value, int) else str(value) for name, value in vars(error).items()
+        name: value if isinstance(value, int | list) else str(value)
+        for name, value in vars(error).items()
     }
-    return problem(status, kind, str(error), **fields)
+    return problem(status, kind, str(error), headers, **fields)
 
 
 async def _invalid_request(_request: Request, error: Exception) -> JSONResponse:

@@ -60,6 +60,7 @@ _WORK = (ANALYST, MANAGER, ADMIN)
 _REPEAT = (ANALYST, OPERATOR, MANAGER, ADMIN)
 _MANY = (OPERATOR, MANAGER, ADMIN)
 _FILE = "/api/v1/files/{file_id}"
+_DOCUMENT = f"{_FILE}/documents/{{ordinal}}"
 _USER = "/api/v1/users/{user_id}"
 
 RULES: tuple[Rule, ...] = (
@@ -78,9 +79,21 @@ RULES: tuple[Rule, ...] = (
     _rule("GET", f"{_FILE}/source", EVERYBODY, Scope.FILES_READ),
     _rule("GET", f"{_FILE}/lines", EVERYBODY, Scope.FILES_READ),
     _rule("GET", f"{_FILE}/lines.csv", EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_FILE}/lines.json", EVERYBODY, Scope.FILES_READ),
     _rule("GET", f"{_FILE}/lines.xlsx", EVERYBODY, Scope.FILES_READ),
     _rule("POST", f"{_FILE}/withdraw", _WORK, Scope.FILES_MANAGE),
     _rule("POST", f"{_FILE}/restore", _WORK, Scope.FILES_MANAGE),
+    # The review: everybody sees what was read; who works with documents corrects and confirms.
+    _rule("GET", _DOCUMENT, EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_DOCUMENT}/lines", EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_DOCUMENT}/corrections", EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_DOCUMENT}/source", EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_DOCUMENT}/pages/{{page}}", EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_DOCUMENT}/pages/{{page}}/picture", EVERYBODY, Scope.FILES_READ),
+    _rule("POST", f"{_DOCUMENT}/corrections", _WORK, Scope.FILES_REVIEW),
+    _rule("POST", f"{_DOCUMENT}/proposals/accept", _WORK, Scope.FILES_REVIEW),
+    _rule("POST", f"{_FILE}/confirm", _WORK, Scope.FILES_REVIEW),
+    _rule("POST", f"{_FILE}/reopen", _WORK, Scope.FILES_REVIEW),
     # Attempts: one's own document again; many at once are for who answers for them.
     _rule("POST", f"{_FILE}/attempts", _REPEAT, Scope.ATTEMPTS),
     _rule("GET", f"{_FILE}/attempts", EVERYBODY, Scope.FILES_READ),
@@ -131,6 +144,7 @@ RULES: tuple[Rule, ...] = (
     _rule("GET", "/console/files/{file_id}", EVERYBODY),
     _rule("GET", "/console/files/{file_id}/documents/{ordinal}/continuity", EVERYBODY),
     _rule("GET", "/console/clients", EVERYBODY),
+    _rule("GET", "/console/documents/{file_id}/{ordinal}", EVERYBODY),
 )
 
 

@@ -20,6 +20,7 @@ class Scope(StrEnum):
     FILES_READ = "files:read"
     FILES_UPLOAD = "files:upload"
     FILES_MANAGE = "files:manage"
+    FILES_REVIEW = "files:review"
     ATTEMPTS = "attempts"
     JOBS_READ = "jobs:read"
     METRICS_READ = "metrics:read"
