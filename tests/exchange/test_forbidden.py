@@ -1,7 +1,10 @@
 """A missing permission holds up its own pipeline alone, says so everywhere, and heals by itself."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 import pytest
@@ -63,3 +66,40 @@ async def test_jobs_of_a_forbidden_subject_wait_and_hold_up_nobody(world: World)
         assert (await http.get(f"/api/v1/jobs/{late}")).json()["waiting_reason"] is None
     assert await world.db.fetchval("select count(*) from outbox_obstacle") == 0
     assert "canary" not in core.said()
+
+
+async def test_a_withdrawn_permission_holds_up_no_repeat_of_others(world: World) -> None:
+    """More published jobs of the forbidden subject than a batch takes, all of them older: the
+    others are published again all the same (O3), and the forbidden ones when it is allowed.
+    """
+    url = world.nats.url.replace("//", "//core:canary@")
+    images = [
+        await _published(world, 50, await world.file(file_type="PDF"), pipeline="image")
+        for _ in "12345"
+    ]
+    sheet = await _published(world, 40)
+    core = await world.core(
+        NATS_URL=url, OUTBOX_BATCH_SIZE=2, ACK_TIMEOUT_SECONDS=1, OUTBOX_MAX_REPUBLISH=100
+    )
+
+    async def again(job: UUID) -> bool:
+        return bool((await world.row(job))["publish_count"] > 1)
+
+    await until(partial(again, sheet))
+    assert [await again(image) for image in images] == [False] * 5
+    await world.nats.stop()
+    world.nats._config = config(TABULAR, IMAGE)
+    await world.nats.start()
+    for image in images:
+        await until(partial(again, image))
+    assert core.process.returncode is None
+
+
+async def _published(
+    world: World, seconds_ago: float, file: UUID | None = None, pipeline: str = "tabular"
+) -> UUID:
+    then = datetime.now(UTC) - timedelta(seconds=seconds_ago)
+    return await world.job(
+        file, pipeline=pipeline, status="published", publish_count=1, published_at=then,
+        last_published_at=then, request_subject={"image": IMAGE, "tabular": TABULAR}[pipeline],
+    )  # fmt: skip

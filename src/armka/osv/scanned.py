@@ -9,7 +9,7 @@ import msgspec
 
 from armka.contract.result import Check, Document, Line
 from armka.contract.vocabulary import Severity
-from armka.osv import accounts, paper, trial_balance
+from armka.osv import accounts, paper, resolution, trial_balance
 from armka.osv.pages import Page, TableCell, Word
 from armka.osv.paper import Gate, Paper, Place
 from armka.osv.trial_balance import Reading
@@ -17,7 +17,6 @@ from armka.osv.trial_balance import Reading
 _ROW = re.compile(r"(?<![\w«])([Сс]трок[аеиу]) (\d+)")
 _SPLIT_CODE = re.compile(r"\d\s*,\s*\d|\d\s+\d")
 _MOST_NAMED = 20
-_LONG_SIDE_INCHES = 11.69  # of A4
 _NEARLY = 0.98
 
 
@@ -127,12 +126,13 @@ def _of_pages(laid: Paper, gate: Gate) -> Iterator[Check]:
     """What may be wrong with the pages themselves, told once for the file."""
     for doubt in laid.doubts:
         yield _error("R11", f"Страница {doubt.page}, {doubt.reason}")
-    coarse = [page for page in laid.recognised if _resolution(page) < _NEARLY * gate.min_dpi]
+    found = [(page.number, resolution.of_page(page)) for page in laid.recognised]
+    coarse = [(number, dpi) for number, dpi in found if dpi < _NEARLY * gate.min_dpi]
     if coarse:
-        named = ", ".join(f"{it.number} ({_resolution(it):.0f})" for it in coarse[:_MOST_NAMED])
+        named = ", ".join(f"{number} ({_dots(dpi)})" for number, dpi in coarse[:_MOST_NAMED])
         text = (
-            f"Разрешение ниже {gate.min_dpi:g} точек на дюйм, арифметика ловит не все ошибки "
-            f"распознавания: сверьте суммы. Страницы: {named}"
+            f"Разрешение ниже {gate.min_dpi:g} точек на дюйм или неизвестно, арифметика ловит не "
+            f"все ошибки распознавания: сверьте суммы. Страницы: {named}"
         )
         yield _error("R11", text)
     if any(_has_unsure_figure(line.words, gate) for line in laid.headlines):
@@ -140,12 +140,8 @@ def _of_pages(laid: Paper, gate: Gate) -> Iterator[Check]:
         yield _error("R13", text)
 
 
-def _resolution(page: Page) -> float:
-    """Dots per inch: what the picture says of itself, and no more than an A4 sheet of its pixels
-    has. Of a crop that is too little, and so it errs towards the analyst.
-    """
-    of_a_sheet = max(page.width, page.height) / _LONG_SIDE_INCHES
-    return of_a_sheet if page.dpi is None else min(page.dpi, of_a_sheet)
+def _dots(dpi: float) -> str:
+    return f"{dpi:.0f}" if dpi else "неизвестно"
 
 
 def _has_unsure_figure(words: list[Word], gate: Gate) -> bool:

@@ -3,7 +3,7 @@ rest.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from uuid import UUID
@@ -26,6 +26,8 @@ SQL = load(__package__)
 
 # Nearer than this counts as overdue.
 _SOONEST_SECONDS = 0.05
+# Where requests are kept none is given up: nothing is published so often.
+_NEVER = 2**31 - 1
 # Where requests are kept, so often is looked whether they still are.
 _KEPT_LOOK_SECONDS = 10.0
 
@@ -99,14 +101,12 @@ class Outbox:
     async def _look_after_published(self, kept: float | None) -> bool:
         if kept is None:
             return await self._republish_unanswered()
-        full = await self._resend(
-            SQL.claim_unanswered, kept, "published again: the stream no longer had it"
-        )
+        why = "published again: the stream no longer had it"
+        full = await self._resend(SQL.claim_unanswered, (kept,), (_NEVER,), why)
         if self._looks_elsewhere:  # a change of the transport needs a restart
             subjects = [self._subjects.tabular_request, self._subjects.image_request]
-            self._looks_elsewhere = await self._resend(
-                SQL.claim_elsewhere, subjects, "published again: another transport is in use"
-            )
+            why = "published again: another transport is in use"
+            self._looks_elsewhere = await self._resend(SQL.claim_elsewhere, (subjects,), (), why)
         return full or self._looks_elsewhere
 
     async def _publish_queued(self) -> bool:
@@ -121,18 +121,26 @@ class Outbox:
 
     async def _claim_queued(self, connection: Connection) -> list[Record]:
         """A batch of what may go out, and one job of each blocked pipeline that is due."""
-        config, others = self._config, set(Pipeline)
+        return await self._claim(connection, SQL.claim_queued, self._obstacles.retry())
+
+    async def _claim(
+        self,
+        connection: Connection,
+        claim: str,
+        tried: Sequence[Pipeline],
+        what: Sequence[object] = (),
+        then: Sequence[object] = (),
+    ) -> list[Record]:
+        """A batch without the blocked pipelines, and one job of each that is tried. `what` and
+        `then` are the claim's own arguments.
+        """
+        config = self._config
         claims = [(config.batch_size, self._obstacles.met())]
-        claims += [(1, list(others - {pipeline})) for pipeline in self._obstacles.retry()]
+        claims += [(1, list(set(Pipeline) - {pipeline})) for pipeline in tried]
         rows: list[Record] = []
         for limit, without in claims:
-            rows += await connection.fetch(
-                SQL.claim_queued,
-                limit,
-                config.reply_seconds_tabular,
-                config.reply_seconds_image,
-                without,
-            )
+            seconds = config.reply_seconds_tabular, config.reply_seconds_image
+            rows += await connection.fetch(claim, limit, *seconds, *what, without, *then)
         return rows
 
     async def _republish_unanswered(self) -> bool:
@@ -140,13 +148,8 @@ class Outbox:
         if wait is None:
             return False
         async with self._database.transaction() as connection:
-            rows = await connection.fetch(
-                SQL.claim_unanswered,
-                config.batch_size,
-                config.reply_seconds_tabular,
-                config.reply_seconds_image,
-                wait,
-            )
+            blocked, limits = self._obstacles.met(), ((wait,), (config.max_republish,))
+            rows = await self._claim(connection, SQL.claim_unanswered, blocked, *limits)
             hopeless = [row["id"] for row in rows if row["publish_count"] > config.max_republish]
             if hopeless:
                 await connection.fetch(SQL.give_up, hopeless)
@@ -163,19 +166,16 @@ class Outbox:
                 "requests unanswered", published_again=len(burst.confirmed), given_up=given_up
             )
         burst.raise_outage()
-        return len(rows) == config.batch_size and (burst.moved or bool(hopeless))
+        moved = burst.moved or bool(hopeless)
+        return burst.has_cleared_the_way or (len(rows) >= config.batch_size and moved)
 
-    async def _resend(self, claim: str, what: float | list[str], why: str) -> bool:
+    async def _resend(
+        self, claim: str, what: Sequence[object], then: Sequence[object], why: str
+    ) -> bool:
         """Publish again what is not where services take it from (N4); nothing is given up on."""
         config = self._config
         async with self._database.transaction() as connection:
-            rows = await connection.fetch(
-                claim,
-                config.batch_size,
-                config.reply_seconds_tabular,
-                config.reply_seconds_image,
-                what,
-            )
+            rows = await self._claim(connection, claim, self._obstacles.met(), what, then)
             burst = await self._burst(connection, rows)
             if burst.confirmed:
                 await connection.execute(
@@ -187,7 +187,7 @@ class Outbox:
         if burst.confirmed:
             log.warning("requests published again", count=len(burst.confirmed), why=why)
         burst.raise_outage()
-        return len(rows) == config.batch_size and burst.moved
+        return burst.has_cleared_the_way or (len(rows) >= config.batch_size and burst.moved)
 
     def _patience_seconds(self) -> float | None:
         """How old an unanswered publication must be to count as unanswered; None: this process

@@ -62,13 +62,14 @@ class Page(msgspec.Struct, frozen=True):
     """One page, upright.
 
     `rotation` is in degrees clockwise, `skew` in degrees removed. `transform` is the 3x3 matrix,
-    row by row, from pixels of the page as it came (drawn at `dpi`) to pixels of the upright page.
+    row by row, from pixels of the page as it came to pixels of the upright page. A page of a PDF
+    came drawn at `dpi`; a picture that names no resolution of its own has null.
     """
 
     number: int
     width: int
     height: int
-    dpi: int
+    dpi: int | None
     rotation: int
     skew: float
     source: Literal["text", "ocr"]

@@ -89,7 +89,7 @@ def _of_text(
     )
 
 
-def _recognised(picture: NDArray[np.uint8], dpi: int, call: ReadCall) -> answer.PageAnswer:
+def _recognised(picture: NDArray[np.uint8], dpi: int | None, call: ReadCall) -> answer.PageAnswer:
     if call.limits.tessdata is None:
         raise Refused(
             ErrorCode.NOT_IMPLEMENTED,

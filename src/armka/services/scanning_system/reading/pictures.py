@@ -12,15 +12,14 @@ from armka.services.scanning_system.reading.calls import Kind, Limits
 
 _FORMATS = {"PNG": ["PNG"], "JPG": ["JPEG"]}
 _DPI_LEAST, _DPI_MOST = 100, 1200
-_A4_INCHES = 11.69
 _DAMAGED = (
     "Изображение повреждено: файл обрывается или записан с ошибками. "
     "Отсканируйте документ заново и загрузите еще раз."
 )
 
 
-def load(path: str, kind: Kind, limits: Limits) -> tuple[NDArray[np.uint8], int]:
-    """The picture upright as its camera says, RGB, and its dpi; raises Refused."""
+def load(path: str, kind: Kind, limits: Limits) -> tuple[NDArray[np.uint8], int | None]:
+    """The picture upright as its camera says, RGB, and its dpi if it names one; raises Refused."""
     try:
         with warnings.catch_warnings(), Image.open(path, formats=_FORMATS[kind]) as picture:
             warnings.simplefilter("ignore")
@@ -64,8 +63,8 @@ def _rgb(picture: Image.Image) -> Image.Image:
     return picture.convert("RGB")
 
 
-def _dpi(picture: Image.Image) -> int:
-    """What a scanner names; a camera names nothing of use, and then the page counts as A4."""
+def _dpi(picture: Image.Image) -> int | None:
+    """What a scanner names; what a camera or a screen names (72, 96) is no measure of a page."""
     named = picture.info.get("dpi")
     dpi = round(float(named[0])) if named else 0
-    return dpi if _DPI_LEAST <= dpi <= _DPI_MOST else round(max(picture.size) / _A4_INCHES)
+    return dpi if _DPI_LEAST <= dpi <= _DPI_MOST else None

@@ -20,7 +20,9 @@ _EDGE_SHARE = 0.25
 _LEGIBLE = 0.5
 
 
-def read(picture: NDArray[np.uint8], dpi: int, number: int, tessdata: str) -> answer.PageAnswer:
+def read(
+    picture: NDArray[np.uint8], dpi: int | None, number: int, tessdata: str
+) -> answer.PageAnswer:
     """Read a picture, RGB."""
     page, found, clean, words = _read_upright(paper_of(picture), tessdata)
     marks = [mark for it in words for mark in _parted(it, found)]
@@ -102,7 +104,7 @@ def _mark(letters: list[engine.Letter], confidence: float) -> Mark:
 
 
 def _answer(
-    page: Straight, marks: list[Mark], sheets: list[Sheet], dpi: int, number: int
+    page: Straight, marks: list[Mark], sheets: list[Sheet], dpi: int | None, number: int
 ) -> answer.Page:
     shrink = 1 / page.scale
     a, b, c, d, e, f, g, h, i = (float(it) for it in page.transform.reshape(9))
