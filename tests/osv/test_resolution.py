@@ -16,6 +16,8 @@ def page(size: tuple[int, int], dpi: float | None, *words: tuple[str, float]) ->
     )  # fmt: skip
 
 
+# As high as the figures and the comma that hangs below them.
+AMOUNTS = [(f"{number} 234,56", 24.0 / 0.84) for number in range(51, 70)]
 FIGURES = [(f"{number}", 24.0) for number in range(51, 70)]
 
 
@@ -31,6 +33,7 @@ def test_a_silent_picture_is_measured_by_its_figures():
     assert resolution.of_page(page(A4_AT_300, None, *FIGURES, *letters)) == pytest.approx(
         300, abs=1
     )
+    assert resolution.of_page(page(A4_AT_300, None, *AMOUNTS)) == pytest.approx(300, abs=1)
     assert resolution.of_page(page((4000, 6000), None, *far)) == pytest.approx(150, abs=1)
 
 
