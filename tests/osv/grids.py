@@ -6,7 +6,7 @@ from typing import Any
 
 from armka.contract.result import Document
 from armka.osv import trial_balance
-from armka.osv.grid import Cell, Grid, Merge, Row, Style, Value
+from armka.osv.grid import Cell, Grid, LooseRow, Merge, Row, Style, Value
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import Ledger, make
 from tests.books.sheets import Sheet
@@ -15,7 +15,7 @@ from tests.books.sheets import Sheet
 def grid_of(sheet: Sheet) -> Grid:
     """What a reader would hand over."""
     styles: dict[Style, int] = {Style(): 0}
-    rows = []
+    rows: list[Row] = []
     for number, cells in sheet.rows().items():
         read: list[Cell] = []
         for column, value, look in cells:
@@ -24,7 +24,7 @@ def grid_of(sheet: Sheet) -> Grid:
             is_number = isinstance(value, int) and not isinstance(value, bool)
             read.append((column, float(value) if is_number else value, index))
         hidden = number in sheet.hidden_rows
-        rows.append(Row(number + 1, read, sheet.levels.get(number, 0), hidden))
+        rows.append(LooseRow(number + 1, read, sheet.levels.get(number, 0), hidden))
     merges = [Merge(r + 1, last_r + 1, c, last_c) for r, c, last_r, last_c in sheet.merges]
     return Grid(sheet.name, rows, list(styles), merges)
 

@@ -44,7 +44,7 @@ def test_on_balance_codes(code):
 
 
 def test_a_code_names_the_accounts_above_it():
-    assert accounts.ancestors("90.01.1") == ["90.01", "90"]
+    assert accounts.ancestors("90.01.1") == ("90.01", "90")
 
 
 @pytest.mark.parametrize("code", ["1", "5.01"])
@@ -53,7 +53,7 @@ def test_a_code_that_lost_its_zero_is_of_no_known_form(code):
 
 
 def test_in_the_budget_chart_rounded_codes_stand_over_the_others():
-    assert accounts.ancestors("101.34", Plan.BUDGET) == ["101.30", "101.00", "101"]
+    assert accounts.ancestors("101.34", Plan.BUDGET) == ("101.30", "101.00", "101")
 
 
 @pytest.mark.parametrize(

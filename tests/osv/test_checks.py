@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from armka.osv.grid import Row, Style
+from armka.osv.grid import LooseRow, Style
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import Six, make
 from tests.osv.grids import cell_of, change, document_of, grid, grid_of, ledger
@@ -129,14 +129,14 @@ def test_r11_tells_numbers_outside_the_columns():
 def test_r11_tells_a_number_beside_the_code():
     book = grid(layout=Layout(combined=True, decorative=(), numeric_codes=False))
     row = next(row for row in book.rows if str(row.cells[0][1]).startswith("51,"))
-    row.cells = [(column + (column > 0), value, style) for column, value, style in row.cells]
+    row.cells[:] = [(column + (column > 0), value, style) for column, value, style in row.cells]
     assert rules(document_of(book))
 
 
 def test_r11_tells_an_account_under_the_total():
     book = grid()
     last = book.rows[-1].number
-    book.rows.append(Row(last + 1, [(0, "79", 0), (4, 5.0, 0), (5, 5.0, 0)]))
+    book.rows.append(LooseRow(last + 1, [(0, "79", 0), (4, 5.0, 0), (5, 5.0, 0)]))
     assert "R11" in rules(document_of(book))
 
 
@@ -179,7 +179,7 @@ def test_many_findings_of_a_rule_are_counted_and_not_all_told():
     book = grid(layout=Layout(combined=True, total=False, signatures=False))
     last = book.rows[-1].number
     for index in range(300):
-        book.rows.append(Row(last + 1 + index, [(0, f"76.{index:03d}, Счет", 0), (1, 5.0, 0)]))
+        book.rows.append(LooseRow(last + 1 + index, [(0, f"76.{index:03d}, Счет", 0), (1, 5.0, 0)]))
     found = [check for check in document_of(book).checks if check.rule == "R1"]
     assert len(found) == 201
     assert found[-1].message.endswith("всего 300")

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from armka.osv import trial_balance
-from armka.osv.grid import Cell, Grid, Merge, Row, Style
+from armka.osv.grid import Cell, Grid, LooseRow, Merge, Style
 from armka.osv.reports import NotTrialBalance
 from tests.books.layouts import Layout, lay_out
 from tests.books.ledger import make
@@ -113,7 +113,7 @@ def test_a_group_of_accounts_is_a_line_and_no_addend():
     cells: list[Cell] = [(0, "Раздел I. Все счета", len(grouped.styles) - 1)]
     cells += [(column, value / 100, 0) for column, value in enumerate(values, 2)]
     index = next(i for i, row in enumerate(grouped.rows) if row.number > first)
-    grouped.rows.insert(index, Row(first + 1, cells))
+    grouped.rows.insert(index, LooseRow(first + 1, cells))
     document = trial_balance.read(grouped).documents[0]
     assert document.lines[0].kind == "group"
     assert document.checks == []
@@ -129,7 +129,7 @@ def test_rows_of_mere_text_between_the_lines_change_nothing():
     merges = [
         Merge(2 * m.first_row, 2 * m.last_row, m.first_column, m.last_column) for m in grid.merges
     ]
-    extra = [Row(header + 3 + 2 * n, [(0, note, 0)]) for n, note in enumerate(notes)]
+    extra = [LooseRow(header + 3 + 2 * n, [(0, note, 0)]) for n, note in enumerate(notes)]
     grid.rows = sorted([*grid.rows, *extra], key=lambda row: row.number)
     grid.merges = merges
     document = trial_balance.read(grid).documents[0]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from armka.osv.grid import Merge, Row, Value
+from armka.osv.grid import LooseRow, Merge, Value
 from armka.services.tabular_parser import regular_xml
 from armka.services.tabular_parser.limits import CellCount, Corrupt, TooLarge
 from armka.services.tabular_parser.sheet_xml import SheetXml
@@ -18,18 +18,24 @@ from tests.books.ledger import make
 
 STRINGS = ["Счет", "Дебет", "a & b"]
 _HEAD = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-Read = tuple[list[Row], list[Merge]]
+Read = tuple[list[LooseRow], list[Merge]]
 
 
 def quickly(data: bytes) -> Read | None:
     sheet = SheetXml(STRINGS, 3, CellCount())
-    return (sheet.rows, sheet.merges) if regular_xml.read(data, sheet, CellCount()) else None
+    return told(sheet) if regular_xml.read(data, sheet, CellCount()) else None
 
 
 def thoroughly(data: bytes) -> Read:
     sheet = SheetXml(STRINGS, 3, CellCount())
     sheet.parse(data)
-    return sheet.rows, sheet.merges
+    return told(sheet)
+
+
+def told(sheet: SheetXml) -> Read:
+    """Rows of whatever kind, alike."""
+    rows = [LooseRow(row.number, row.cells, row.level, row.hidden) for row in sheet.rows]
+    return rows, sheet.merges
 
 
 def sheet_of(rows: str, *, head: str = _HEAD, tail: str = "") -> bytes:

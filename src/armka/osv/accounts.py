@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -75,16 +76,25 @@ def plan_of(codes: Iterable[str]) -> Plan:
     return _PLANS.get(length, Plan.COMMERCIAL)
 
 
-def ancestors(code: str, plan: Plan = Plan.COMMERCIAL) -> list[str]:
+def ancestors(code: str, plan: Plan = Plan.COMMERCIAL) -> tuple[str, ...]:
     """The codes above it, nearest first: 90.01.1 is under 90.01, which is under 90; in the budget
     chart 101.34 is under 101.30, which is under 101.00.
     """
-    parts = code.split(".")
-    above = [".".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
-    if plan is Plan.BUDGET and len(parts) > 1 and re.fullmatch("[0-9]{2}", parts[1]):
-        rounded = [f"{parts[0]}.{parts[1][0]}0", f"{parts[0]}.00"]
-        above[-1:-1] = [other for other in rounded if code != other and other not in above]
-    return above
+    above = _lineage(code.rpartition(".")[0])
+    if plan is not Plan.BUDGET:
+        return above
+    head, *parts = code.split(".")
+    if not parts or not re.fullmatch("[0-9]{2}", parts[0]):
+        return above
+    rounded = (f"{head}.{parts[0][0]}0", f"{head}.00")
+    others = [other for other in rounded if code != other and other not in above]
+    return (*above[:-1], *others, *above[-1:])
+
+
+@lru_cache(maxsize=4096)
+def _lineage(code: str) -> tuple[str, ...]:
+    """A code and those above it; siblings ask for the same."""
+    return (code, *_lineage(code.rpartition(".")[0])) if code else ()
 
 
 def is_under(code: str, roots: Iterable[str]) -> bool:

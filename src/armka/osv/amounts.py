@@ -169,6 +169,19 @@ def _ambiguous(whole: str, fraction: str) -> bool:
     return len(fraction) == 3 and " " not in whole and len(whole) <= 3 and whole != "0"
 
 
+def of_kopecks(numbers: tuple[float, ...], printed: str) -> tuple[list[int], list[str]] | None:
+    """Stored numbers as amounts and as the contract's texts, where each is the very double of a
+    whole number of kopecks, not negative and not too large; None: `AmountReader` must look at them.
+
+    `printed`: `%.2f` for each of them, with blanks between. There are millions.
+    """
+    joined = printed % numbers
+    texts = joined.split()
+    if "-" in joined or tuple(map(float, texts)) != numbers or max(numbers) >= MOST / 100:
+        return None
+    return [int(number * 100.0 + 0.5) * KOPECK for number in numbers], texts
+
+
 def to_text(amount: int) -> str:
     """An amount as the contract's decimal string, with two decimals or as many as it has."""
     if amount < 0:

@@ -277,7 +277,7 @@ class _Blocks:
 
 
 def _line(row: Row, kind: LineKind, name: str) -> Entry:
-    entry = Entry(0, row.number, kind, None, name, row.level, 0, [None] * 6, [-1] * 6, {})
+    entry = Entry(0, row.number, kind, None, name, row.level, 0, [None] * 6, (-1,) * 6, {})
     entry.places = [None] * 6
     return entry
 
@@ -292,20 +292,20 @@ def _fill(
     offset: int = 0,
 ) -> None:
     """Put a row's debit and credit into their two places."""
-    places = entry.places or [None] * 6
+    places, styles = entry.places or [None] * 6, [*entry.styles]
     for side in (0, 1):
         own = offset + 2 + side
         which, column, amount = marker.value + side, columns[2 + side], amounts[2 + side]
         if places[which] is not None and amount != entry.amounts[which]:
             amount = Unreadable("две суммы в двух строках")
         places[which] = None if column is None else (row.number, column)
-        entry.styles[which] = parts.styles[own]
+        styles[which] = parts.styles[own]
         if parts.raw and own in parts.raw:
             entry.raw = (entry.raw or {}) | {which: parts.raw[own]}
         if isinstance(amount, Unreadable):
             entry.unreadable[which] = amount
         entry.amounts[which] = None if isinstance(amount, Unreadable) else amount
-    entry.places = places
+    entry.places, entry.styles = places, tuple(styles)
 
 
 def _tops(parts: list[_Part]) -> list[_Part]:

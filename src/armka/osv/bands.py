@@ -26,6 +26,9 @@ def entries(
     if len(parts.amounts) == 6 and not parts.has_unreadable:
         amounts: Six = parts.amounts  # type: ignore[assignment]  # none of them is unreadable
         own = _entry(row, kind, name, n, amounts, {}, parts.styles)
+        if parts.texts is not None:
+            own.texts = parts.texts
+            return [own]
     else:
         own = _entry(row, kind, name, n, *_split(parts.amounts[:6]), parts.styles[:6])
     if parts.raw:
@@ -45,7 +48,8 @@ def mirror(entry: Entry, columns: list[int | None]) -> None:
     do.
     """
     entry.amounts = [entry.amounts[which] for which in _MIRROR]
-    entry.styles = [entry.styles[which] for which in _MIRROR]
+    entry.styles = tuple(entry.styles[which] for which in _MIRROR)
+    entry.texts = entry.texts and [entry.texts[which] for which in _MIRROR]
     entry.unreadable = {_MIRROR[which]: cell for which, cell in entry.unreadable.items()}
     entry.raw = entry.raw and {_MIRROR[which]: text for which, text in entry.raw.items()}
     places = entry.places or [None if c is None else (entry.row, c) for c in columns]
@@ -59,7 +63,7 @@ def _entry(
     n: int,
     amounts: Six,
     unreadable: dict[int, Unreadable],
-    styles: list[int],
+    styles: tuple[int, ...],
 ) -> Entry:
     return Entry(n, row.number, kind, None, name, row.level, 0, amounts, styles, unreadable)
 
@@ -154,5 +158,7 @@ def _take_of_periods(
         own.unreadable[which] = Unreadable(bad.raw)
     elif any(amount is not None for amount in amounts):
         own.amounts[which] = sum(amount for amount in amounts if isinstance(amount, int))
-    own.styles[which] = parts.styles[chosen[0]]
+    own.styles = tuple(
+        parts.styles[chosen[0]] if w == which else s for w, s in enumerate(own.styles)
+    )
     return header.columns[chosen[0]] if len(chosen) == 1 else None

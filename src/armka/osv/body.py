@@ -11,7 +11,7 @@ from armka.osv.accounts import Account
 from armka.osv.amounts import Amount, AmountReader, Unreadable
 from armka.osv.chart import Plan, knows
 from armka.osv.entries import Body, Doubt, Entry, Total
-from armka.osv.grid import CellError, Grid, Row, Value
+from armka.osv.grid import CellError, Grid, RegularRow, Row, Value
 from armka.osv.header import Header, Shape, is_header_row, shape_of
 from armka.osv.labels import Stub
 from armka.osv.labels_above import texts_of
@@ -42,9 +42,7 @@ def read(
     reading = _Reading(grid, header, reader, plan, roots)
     end = start
     for end, row in enumerate(rows[start:], start):
-        cells = row.cells
-        # A line begins unlike the header and ends in a number: nearly no row needs a closer look.
-        if not cells or type(cells[-1][1]) is not float or cells[0][1] in header.begins:
+        if not _is_line(row, header):
             if is_another_table(rows, end, over=reading.total_seen):
                 return reading.body(above_header(rows, end, start))
             if is_repeated(row, header):
@@ -56,6 +54,16 @@ def read(
                 continue
         reading.take(row, reader.parts(row))
     return reading.body(end + 1)
+
+
+def _is_line(row: Row, header: Header) -> bool:
+    """Whether a row begins unlike the header and ends in a number: nearly all do, and need no
+    closer look.
+    """
+    if type(row) is RegularRow:
+        return row.form.numbers[-1] and row.values[0] not in header.begins
+    cells = row.cells
+    return bool(cells) and type(cells[-1][1]) is float and cells[0][1] not in header.begins
 
 
 def is_repeated(row: Row, header: Header) -> bool:
@@ -361,14 +369,16 @@ class _Reading:
         return " ".join(str(label or "").split())
 
     def _add(self, row: Row, parts: Parts, kind: LineKind, name: str) -> Entry:
-        entry, *others = bands.entries(self._header, row, parts, kind, name, len(self._entries) + 1)
-        style = self._styles[parts.label_style]
-        entry.indent = style.indent + max(parts.label_column - self._header.label[0], 0)
+        entries = self._entries
+        found = bands.entries(self._header, row, parts, kind, name, len(entries) + 1)
+        entry = found[0]
+        entry.indent = self._styles[parts.label_style].indent
+        if parts.label_column > self._header.label[0]:
+            entry.indent += parts.label_column - self._header.label[0]
         entry.block = self._block
         if parts.others:
             self._take_columns(entry, parts)
-        self._entries.append(entry)
-        self._entries.extend(others)
+        entries += found
         self._owner = entry
         if self._indicator is None:
             self._indicator = entry.indicator

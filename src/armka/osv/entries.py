@@ -27,7 +27,8 @@ class Entry(msgspec.Struct):
     """A row of the table. `outline` is its outline level, `indent` how far its label is moved in,
     `row` its number on the sheet; `n` counts from 1.
 
-    `styles`: of each amount, -1 where its cell is empty. `raw`: what stood in the cells that held
+    `styles`: of each amount, -1 where its cell is empty. `texts`: the amounts as the contract
+    carries them, where that is known already. `raw`: what stood in the cells that held
     no plain number. `places`: where the amounts stood, if not in this row under the main columns;
     None in it: there is no such cell. `parts`: debit and credit turnovers by correspondent account,
     in sum. `whole`: it has opening, turnovers and closing, so its equation can be judged.
@@ -41,8 +42,9 @@ class Entry(msgspec.Struct):
     outline: int
     indent: int
     amounts: Six
-    styles: list[int]
+    styles: tuple[int, ...]
     unreadable: dict[int, Unreadable]
+    texts: list[str | None] | None = None
     raw: dict[int, str] | None = None
     places: list[Place | None] | None = None
     indicator: str | None = None

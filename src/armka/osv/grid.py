@@ -52,15 +52,43 @@ class Style(msgspec.Struct, frozen=True, gc=False):
     red: bool = False
 
 
-class Row(msgspec.Struct):
-    """A row that has cells. `number` counts from 1 as the sheet shows it; `level` is its outline
-    level.
+class LooseRow(msgspec.Struct):
+    """A row that has cells, of whatever form. `number` counts from 1 as the sheet shows it; `level`
+    is its outline level.
     """
 
     number: int
     cells: list[Cell]
     level: int = 0
     hidden: bool = False
+
+
+class Form(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """What rows alike have in common, cell by cell: columns, styles, and whether the value is a
+    number (a finite float) or else a text. Two forms are never equal, so that they are quick keys.
+    """
+
+    columns: tuple[int, ...]
+    styles: tuple[int, ...]
+    numbers: tuple[bool, ...]
+
+
+class RegularRow(msgspec.Struct):
+    """A row whose form many others share; its values are all that is its own."""
+
+    number: int
+    form: Form
+    values: tuple[Value, ...]
+    level: int = 0
+    hidden: bool = False
+
+    @property
+    def cells(self) -> list[Cell]:
+        """As those of any row."""
+        return list(zip(self.form.columns, self.values, self.form.styles, strict=True))
+
+
+Row = LooseRow | RegularRow
 
 
 class Merge(msgspec.Struct, frozen=True, gc=False):

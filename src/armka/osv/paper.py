@@ -12,7 +12,7 @@ import msgspec
 
 from armka.osv import accounts, misread, smudged
 from armka.osv.amounts import of_text
-from armka.osv.grid import Cell, Grid, Merge, Row, Scan, Style, Unsure, Value
+from armka.osv.grid import Cell, Grid, LooseRow, Merge, Row, Scan, Style, Unsure, Value
 from armka.osv.header import is_header_row
 from armka.osv.lines import PageWords, TextLine
 from armka.osv.pages import Page, Table, TableCell
@@ -205,7 +205,7 @@ class _Laying:
         found = (self._cell(place, column, cell) for column, cell in sorted(place.cells.items()))
         cells = [cell for cell in found if cell is not None]
         if cells:
-            self._rows.append(Row(number, cells))
+            self._rows.append(LooseRow(number, cells))
             self._places[number] = place
             self._scan.pages[number] = place.page.number
         for column, cell in place.cells.items():
@@ -262,7 +262,7 @@ class _Laying:
         for _, line in self._pending:
             number, self._next = self._next, self._next + 1
             cells: list[Cell] = [(index, text, 0) for index, text in enumerate(line.texts)]
-            self._rows.append(Row(number, cells))
+            self._rows.append(LooseRow(number, cells))
             self._headlines.append(line)
         self._pending = []
         self._next += _ROWS_APART
@@ -302,7 +302,7 @@ def _rows_of(table: Table) -> list[tuple[int, list[TableCell]]]:
 
 
 def _is_header(cells: list[TableCell]) -> bool:
-    return is_header_row(Row(1, [(cell.column, cell.text, 0) for cell in cells]))
+    return is_header_row(LooseRow(1, [(cell.column, cell.text, 0) for cell in cells]))
 
 
 def _placed(cells: list[TableCell], columns: list[int]) -> dict[int, TableCell]:

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from armka.contract.result import HeaderSource
 from armka.osv.checks.finding import address
 from armka.osv.entries import Body, Entry, Place
-from armka.osv.grid import Grid, column_letter
+from armka.osv.grid import Grid, Style, column_letter
 from armka.osv.header import Header
 
 Said = dict[str, object]
+_NOTHING: Said = {}
 
 
 def header_source(grid: Grid, header: Header) -> HeaderSource:
@@ -51,22 +52,15 @@ def teller(grid: Grid, header: Header, formats: list[str | None] | None) -> Call
     """
     if grid.scan is not None:
         return _on_pages(grid, header)
-    usual = formats or [None] * 6
-    codes = [style.number_format for style in grid.styles]
-    known: dict[tuple[int, ...], list[str | None] | None] = {}
-
-    def differing(styles: tuple[int, ...]) -> list[str | None] | None:
-        own = [None if style < 0 else codes[style] for style in styles]
-        said = [code if code != usual[which] else None for which, code in enumerate(own)]
-        return said if any(code is not None for code in said) else None
+    differing = _Differing(formats or [None] * 6, grid.styles)
 
     def tell(entry: Entry) -> Said:
-        styles = tuple(entry.styles)
-        if styles not in known:
-            known[styles] = differing(styles)
+        differs = differing[entry.styles]
+        if differs is None and entry.places is None and not entry.raw:
+            return _NOTHING
         said: Said = {}
-        if known[styles] is not None:
-            said["formats"] = known[styles]
+        if differs is not None:
+            said["formats"] = differs
         if entry.places is not None:
             said["cells"] = [None if place is None else address(place) for place in entry.places]
         if entry.raw:
@@ -74,6 +68,21 @@ def teller(grid: Grid, header: Header, formats: list[str | None] | None) -> Call
         return said
 
     return tell
+
+
+class _Differing(dict[tuple[int, ...], list[str | None] | None]):
+    """By the styles of a line, its number formats that are not the document's; None: all are."""
+
+    def __init__(self, usual: list[str | None], styles: list[Style]) -> None:
+        self._usual = usual
+        self._codes = [style.number_format for style in styles]
+
+    def __missing__(self, styles: tuple[int, ...]) -> list[str | None] | None:
+        own = [None if style < 0 else self._codes[style] for style in styles]
+        said = [
+            code if code != usual else None for code, usual in zip(own, self._usual, strict=True)
+        ]
+        return self.setdefault(styles, said if any(code is not None for code in said) else None)
 
 
 def _on_pages(grid: Grid, header: Header) -> Callable[[Entry], Said]:

@@ -13,17 +13,20 @@ Vector = tuple[int, int, int, int]  # turnover debit and credit, net opening and
 
 def vector(entry: Entry) -> Vector:
     """What of a line must be the sum of the lines under it."""
-    od, oc, td, tc, cd, cc = (amount or 0 for amount in entry.amounts)
+    od, oc, td, tc, cd, cc = [amount or 0 for amount in entry.amounts]
     return td, tc, od - oc, cd - cc
 
 
 def total(entries: Iterable[Entry]) -> Vector:
     """The vectors of some lines, added up."""
-    sums = [0, 0, 0, 0]
+    debit = credit = opening = closing = 0
     for entry in entries:
-        for index, part in enumerate(vector(entry)):
-            sums[index] += part
-    return sums[0], sums[1], sums[2], sums[3]
+        td, tc, net_opening, net_closing = vector(entry)
+        debit += td
+        credit += tc
+        opening += net_opening
+        closing += net_closing
+    return debit, credit, opening, closing
 
 
 def agree(parent: Entry, children: list[Entry]) -> bool:

@@ -6,8 +6,11 @@ stands under a line adds up to it. Of these ways the first is taken by which the
 the one by which most of them do.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from operator import attrgetter
+
+import msgspec
 
 from armka.contract.vocabulary import LineKind
 from armka.osv import accounts, sums
@@ -20,7 +23,10 @@ Depths = Sequence[int]
 def plant(body: Body) -> None:
     """Set `parent` and `level` of every entry, and what it takes from its parent."""
     entries = body.entries
-    if any(entry.kind in _NESTED and entry.parent is None for entry in entries):
+    if any(
+        entry.kind is not LineKind.ACCOUNT and entry.kind in _NESTED and entry.parent is None
+        for entry in entries
+    ):
         _choose(body)
     else:
         _connect(body, [entry.outline for entry in entries])
@@ -67,23 +73,21 @@ def _connect(body: Body, depths: Depths, given: list[int | None] | None = None) 
     """Set parents by these depths, by codes, and as they were given."""
     by_code: dict[str, Entry] = {}
     open_lines: list[tuple[int, Entry]] = []
-    for index, entry in enumerate(body.entries):
-        own = entry.parent if given is None else given[index]
+    owns = [entry.parent for entry in body.entries] if given is None else given
+    for entry, own, depth in zip(body.entries, owns, depths, strict=True):
         if own is not None:
             entry.parent = own
-            if entry.kind is LineKind.ACCOUNT and entry.account:
-                by_code[entry.account] = entry
-            continue
-        if entry.total is not None:
+        elif entry.total is not None:
             entry.parent = None
             continue
-        entry.parent = _parent(body, entry, depths[index], open_lines, by_code)
-        while open_lines and open_lines[-1][0] >= depths[index]:
-            open_lines.pop()
-        open_lines.append((depths[index], entry))
+        else:
+            entry.parent = _parent(body, entry, depth, open_lines, by_code)
+            while open_lines and open_lines[-1][0] >= depth:
+                open_lines.pop()
+            open_lines.append((depth, entry))
         if entry.kind is LineKind.ACCOUNT and entry.account:
             by_code[entry.account] = entry
-        elif not depths[index] and entry.kind is LineKind.DIMENSION and entry.parent is None:
+        elif entry.kind is LineKind.DIMENSION and own is entry.parent is None and not depth:
             by_code.clear()  # a КФО or КПС begins the chart anew
 
 
@@ -172,28 +176,38 @@ def _inherit(entries: list[Entry]) -> None:
             entry.indicator = parent.indicator
 
 
-def top_level(entries: list[Entry]) -> list[Entry]:
-    """The lines that a total is made of: accounts under no other account; where accounts stand
-    under КФО and the like, or there are none, those.
+class Tree(msgspec.Struct):
+    """Who stands where, once for all rules. `tops`: the lines that a total is made of: accounts
+    under no other account; where accounts stand under КФО and the like, or there are none, those.
+    `children`: the lines right under each line, by that line's `n`, without repeated groupings.
+    `by_head`: the accounts by their synthetic account.
     """
-    tops = []
+
+    tops: list[Entry]
+    totals: list[Entry]
+    children: dict[int, list[Entry]]
+    by_head: dict[str, list[Entry]]
+
+
+def tree_of(entries: list[Entry]) -> Tree:
+    """Look at entries that have their parents."""
+    tree = Tree([], [], {}, {})
+    tops, children, by_head = tree.tops, tree.children, tree.by_head
     for entry in entries:
-        if entry.kind not in (LineKind.ACCOUNT, *_NESTED) or entry.total is not None:
-            continue
-        parent = entries[entry.parent - 1] if entry.parent is not None else None
-        if parent is None or parent.kind is LineKind.GROUP:
-            tops.append(entry)
-    return tops
-
-
-def children_of(entries: list[Entry]) -> dict[int, list[Entry]]:
-    """The lines right under each line, by that line's `n`, without repeated groupings."""
-    return _children(entries, (LineKind.ACCOUNT, *_NESTED))
-
-
-def _children(entries: list[Entry], kinds: tuple[LineKind, ...]) -> dict[int, list[Entry]]:
-    children: dict[int, list[Entry]] = {}
-    for entry in entries:
-        if entry.parent is not None and entry.kind in kinds:
+        kind = entry.kind
+        if kind is LineKind.ACCOUNT and entry.account is not None:
+            by_head.setdefault(entry.account.partition(".")[0], []).append(entry)
+        if entry.total is not None:
+            tree.totals.append(entry)
+        elif kind is LineKind.ACCOUNT or kind in _NESTED:
+            above = entry.parent
+            if above is None or entries[above - 1].kind is LineKind.GROUP:
+                tops.append(entry)
+        if entry.parent is not None and (kind is LineKind.ACCOUNT or kind in _NESTED):
             children.setdefault(entry.parent, []).append(entry)
-    return children
+    return tree
+
+
+def in_order(groups: Iterable[list[Entry]]) -> list[Entry]:
+    """The entries of some groups as they stand in the table."""
+    return sorted((entry for group in groups for entry in group), key=attrgetter("n"))

@@ -141,7 +141,7 @@ def _document(grid: Grid, found: Header, above: Particulars, unit: int, table: B
 
 
 def _line(entry: Entry, said: provenance.Said, *, addressed: bool) -> Line:
-    return Line(
+    line = Line(
         n=entry.n,
         parent=entry.parent,
         level=entry.level,
@@ -151,11 +151,11 @@ def _line(entry: Entry, said: provenance.Said, *, addressed: bool) -> Line:
         indicator=entry.indicator,
         currency=entry.currency,
         off_balance=entry.off_balance,
-        values=to_texts(entry.amounts),
+        values=entry.texts or to_texts(entry.amounts),
         unknown=_unknown(entry) if entry.unreadable else [],
         row=entry.row if addressed else None,
-        **said,  # type: ignore[arg-type]
     )
+    return msgspec.structs.replace(line, **said) if said else line
 
 
 def _unknown(entry: Entry) -> list[Unknown]:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 
 from armka.contract.result import Check
 from armka.contract.vocabulary import LineKind, Severity
+from armka.osv import sums
 from armka.osv.checks.finding import NAMES, Findings, called, money
 from armka.osv.checks.tolerance import Judge
 from armka.osv.entries import Body, Entry, Total
-from armka.osv.tree import children_of, top_level
+from armka.osv.tree import Tree
 
 PAIRS = ((0, 1, "сальдо на начало"), (2, 3, "обороты"), (4, 5, "сальдо на конец"))
 _SUMMED = (None, "БУ", "НУ", "ПР", "ВР", "Контроль")  # what adds up over subconto and accounts
@@ -70,20 +71,20 @@ _SUMS: tuple[tuple[int, _Of, str], ...] = (
 )
 
 
-def trees(body: Body, findings: Findings, judge: Judge) -> Iterator[Check]:
+def trees(body: Body, tree: Tree, findings: Findings, judge: Judge) -> Iterator[Check]:
     """R3: what stands under a line adds up to it; turnovers by side, balances net, since 1С shows
     them either way. So do the turnovers by correspondent account.
     """
     entries = body.entries
-    in_roubles = _currencies_add_up(entries)
-    for number, children in children_of(entries).items():
+    in_roubles = _currencies_add_up(entries, tree)
+    for number, children in tree.children.items():
         parent = entries[number - 1]
         if parent.amounts.count(None) == 6 and parent.kind is not LineKind.ACCOUNT:
             continue
         for alike in _alike(children):
             if alike[0].kind is not LineKind.CURRENCY or in_roubles:
                 yield from _sums(parent, alike, findings, judge)
-    yield from _indicators(entries, findings, judge)
+    yield from _indicators(entries, tree, findings, judge)
     yield from _correspondents(entries, findings, judge)
 
 
@@ -102,10 +103,10 @@ def _alike(children: list[Entry]) -> list[list[Entry]]:
     return [alike for alike in (rest, currencies, periods) if alike]
 
 
-def _currencies_add_up(entries: list[Entry]) -> bool:
+def _currencies_add_up(entries: list[Entry], tree: Tree) -> bool:
     """Whether lines by currency are in roubles, so that they must add up: most of them do."""
     right = wrong = 0
-    for number, children in children_of(entries).items():
+    for number, children in tree.children.items():
         own = [child for child in children if child.kind is LineKind.CURRENCY]
         if own:
             fits = sum(c.amounts[2] or 0 for c in own) == (entries[number - 1].amounts[2] or 0)
@@ -113,7 +114,9 @@ def _currencies_add_up(entries: list[Entry]) -> bool:
     return right >= wrong
 
 
-def _indicators(entries: list[Entry], findings: Findings, judge: Judge) -> Iterator[Check]:
+def _indicators(
+    entries: list[Entry], tree: Tree, findings: Findings, judge: Judge
+) -> Iterator[Check]:
     """The same for НУ, ПР and ВР: those of the lines below add up to that of the line."""
     own: dict[tuple[int, str], Entry] = {}
     for entry in entries:
@@ -121,7 +124,7 @@ def _indicators(entries: list[Entry], findings: Findings, judge: Judge) -> Itera
             own[entry.parent, entry.indicator or ""] = entry
     if not own:
         return
-    for number, children in children_of(entries).items():
+    for number, children in tree.children.items():
         for indicator in ("НУ", "ПР", "ВР"):
             parent = own.get((number, indicator))
             parts = [own[child.n, indicator] for child in children if (child.n, indicator) in own]
@@ -134,6 +137,8 @@ def _sums(
 ) -> Iterator[Check]:
     if parent.indicator not in _SUMMED:
         return
+    if children[0].kind is not LineKind.PERIOD and sums.total(children) == sums.vector(parent):
+        return  # as it mostly is
     for column, of, what in _SUMS:
         addends = _addends(children, column)
         if not addends or any(_unreadable(entry, column) for entry in (parent, *addends)):
@@ -195,21 +200,20 @@ def _correspondents(entries: list[Entry], findings: Findings, judge: Judge) -> I
                 )
 
 
-def totals(body: Body, findings: Findings, judge: Judge) -> Iterator[Check]:
+def totals(body: Body, tree: Tree, findings: Findings, judge: Judge) -> Iterator[Check]:
     """R4: «Итого» is the sum of the top-level on-balance lines, column by column; a total of the
     off-balance ones is theirs. With expanded balances (развернутое) it is no sum of what is shown.
     """
-    tops = top_level(body.entries)
-    on_balance = [entry for entry in tops if not entry.off_balance]
-    off_balance = [entry for entry in tops if entry.off_balance]
-    needed = not body.roots or any(top.kind is not LineKind.ACCOUNT for top in tops)
-    if needed and not any(e.total in (Total.PLAIN, Total.BLOCK) for e in body.entries):
+    on_balance = [entry for entry in tree.tops if not entry.off_balance]
+    off_balance = [entry for entry in tree.tops if entry.off_balance]
+    needed = not body.roots or any(top.kind is not LineKind.ACCOUNT for top in tree.tops)
+    if needed and not any(e.total in (Total.PLAIN, Total.BLOCK) for e in tree.totals):
         text = "В таблице нет строки «Итого»: полноту строк по ней проверить нельзя"
         # Accounts balance by themselves (R5), or are sums of what stands under them (R3).
         has_accounts = any(entry.kind is LineKind.ACCOUNT for entry in body.entries)
         severity = Severity.WARNING if has_accounts else Severity.ERROR
         yield findings.make("R4", severity, [], text)
-    for entry in body.entries:
+    for entry in tree.totals:
         if entry.total is Total.PLAIN:
             yield from _total(entry, on_balance, "строки верхнего уровня", findings, judge)
             yield from _total_of_indicators(body.entries, entry, on_balance, findings, judge)
@@ -224,10 +228,11 @@ def _total_of_indicators(
     entries: list[Entry], total: Entry, tops: list[Entry], findings: Findings, judge: Judge
 ) -> Iterator[Check]:
     """The rows under «Итого» (НУ, ПР, a month) are of such rows under the lines."""
-    numbers = {top.n for top in tops}
+    numbers: set[int] = set()
     for entry in entries[total.n :]:
         if entry.parent != total.n:
             break
+        numbers = numbers or {top.n for top in tops}
         if entry.indicator in _SUMMED:
             parts = [
                 other
@@ -240,11 +245,11 @@ def _total_of_indicators(
 def _total(
     total: Entry, addends: list[Entry], kind: str, findings: Findings, judge: Judge
 ) -> Iterator[Check]:
-    unreadable = {column for entry in (total, *addends) for column in entry.unreadable}
+    unreadable = {c for entry in (total, *addends) if entry.unreadable for c in entry.unreadable}
     for column in range(6):
         if column in unreadable or (not total.whole and total.amounts[column] is None):
             continue
-        expected = sum(entry.amounts[column] or 0 for entry in addends)
+        expected = sum([entry.amounts[column] or 0 for entry in addends])
         actual = total.amounts[column] or 0
         severity = judge(expected - actual, len(addends) + 1) if expected != actual else None
         if severity is not None and not _netted(total, addends, column):
@@ -269,14 +274,14 @@ def _netted(total: Entry, addends: list[Entry], column: int) -> bool:
     return net == (total.amounts[debit] or 0) - (total.amounts[debit + 1] or 0)
 
 
-def double_entry(body: Body, findings: Findings, judge: Judge) -> Iterator[Check]:
+def double_entry(body: Body, tree: Tree, findings: Findings, judge: Judge) -> Iterator[Check]:
     """R5: debits equal credits over a whole balance; by each total, and by the accounts where there
     is none. A report about one account, or in two blocks, is no whole balance.
     """
-    if not is_whole_balance(body):
+    tops = [entry for entry in tree.tops if not entry.off_balance]
+    if not _is_whole_balance(body, tops):
         return
-    tops = [entry for entry in top_level(body.entries) if not entry.off_balance]
-    whole = [e for e in body.entries if e.total in (Total.PLAIN, Total.EXPANDED)]
+    whole = [e for e in tree.totals if e.total in (Total.PLAIN, Total.EXPANDED)]
     whole = [entry for entry in whole if entry.is_money]
     for debit, credit, what in PAIRS:
         for addends, source in [(2, [total]) for total in whole] or [(2 * len(tops), tops)]:
@@ -301,13 +306,13 @@ def double_entry(body: Body, findings: Findings, judge: Judge) -> Iterator[Check
                 )
 
 
-def is_whole_balance(body: Body) -> bool:
+def _is_whole_balance(body: Body, tops: list[Entry]) -> bool:
     """Whether the table is of all accounts, in accounting's own figures."""
     if body.roots or body.one_sided:
         return False
-    tops = [entry for entry in top_level(body.entries) if not entry.off_balance]
-    accounts = {entry.account.partition(".")[0] for entry in body.entries if entry.account}
-    return len(accounts) > 1 and all(entry.is_money for entry in tops)
+    heads = (entry.account.partition(".")[0] for entry in body.entries if entry.account)
+    first = next(heads, None)
+    return any(head != first for head in heads) and all(entry.is_money for entry in tops)
 
 
 def _unreadable(entry: Entry, column: int) -> bool:

@@ -11,16 +11,16 @@ from armka.osv.chart import Plan
 from armka.osv.checks.finding import Findings, called
 from armka.osv.entries import Body, Entry
 from armka.osv.particulars import Particulars, is_valid_inn
+from armka.osv.tree import Tree, in_order
 
 
-def codes(body: Body, findings: Findings) -> Iterator[Check]:
+def codes(body: Body, tree: Tree, findings: Findings) -> Iterator[Check]:
     """R8: an account is one of its chart, and is called as there."""
-    lines = [e for e in body.entries if e.kind is LineKind.ACCOUNT and e.account is not None]
     if body.plan is Plan.FOUR_DIGITS:
         text = "Коды счетов четырехзначные: это не план счетов 94н, соответствие проверит аналитик"
-        yield findings.make("R8", Severity.ERROR, lines[:1], text)
+        yield findings.make("R8", Severity.ERROR, in_order(tree.by_head.values())[:1], text)
         return
-    for entry in lines:
+    for entry in in_order(_suspects(body.plan, *item) for item in tree.by_head.items()):
         code = entry.account or ""
         head = accounts.head_of(code)
         if not _is_known(body.plan, code, head):
@@ -33,6 +33,11 @@ def codes(body: Body, findings: Findings) -> Iterator[Check]:
             yield findings.make("R8", Severity.WARNING, [entry], text)
 
 
+def _suspects(plan: Plan, head: str, own: list[Entry]) -> list[Entry]:
+    """Of the accounts under a known one only that one itself, which must be called as it is."""
+    return [entry for entry in own if entry.account == head] if chart.knows(plan, head) else own
+
+
 def _is_known(plan: Plan, code: str, head: str) -> bool:
     return chart.knows(plan, head) or accounts.is_off_balance(code, plan)
 
@@ -43,6 +48,9 @@ def _lost_zero(head: str) -> bool:
 
 def repetitions(body: Body, findings: Findings) -> Iterator[Check]:
     """R10: an account stands once in its place, a subconto with the same amounts too."""
+    names = [e.account if e.kind is LineKind.ACCOUNT else e.name for e in body.entries]
+    if len(set(names)) == len(names):
+        return
     first: dict[tuple[object, ...], Entry] = {}
     for entry in body.entries:
         if entry.kind is LineKind.ACCOUNT and entry.account is not None:
@@ -67,7 +75,7 @@ def doubts(body: Body, findings: Findings) -> Iterator[Check]:
     """R11: every number between the header and the end belongs to a line; R8 where a code is
     unsure; R12 where a header printed again says something else.
     """
-    by_row = {entry.row: entry for entry in body.entries}
+    by_row = {entry.row: entry for entry in body.entries} if body.doubts else {}
     for doubt in body.doubts:
         lines = [by_row[doubt.row]] if doubt.row in by_row else []
         text = f"Строка {doubt.row}: {doubt.reason}"

@@ -9,6 +9,7 @@ from armka.osv.checks.finding import Findings
 from armka.osv.checks.tolerance import judge_of
 from armka.osv.entries import Body
 from armka.osv.particulars import Particulars
+from armka.osv.tree import tree_of
 
 MOST_A_RULE = 200  # findings that are told one by one; the rest is counted
 _REST = "Есть и другие расхождения по этому правилу, всего "
@@ -20,16 +21,17 @@ def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[C
     """
     judge = judge_of(unit, body.entries)
     findings = Findings(body, addressed=addressed)
-    ends = bookkeeping.leaves(body)
+    tree = tree_of(body.entries)
+    ends = bookkeeping.leaves(body, tree)
     rules: list[Iterator[Check]] = [
         arithmetic.row_equations(body, findings, judge),
         bookkeeping.one_sides(body, ends, findings),
-        arithmetic.trees(body, findings, judge),
-        arithmetic.totals(body, findings, judge),
-        arithmetic.double_entry(body, findings, judge),
+        arithmetic.trees(body, tree, findings, judge),
+        arithmetic.totals(body, tree, findings, judge),
+        arithmetic.double_entry(body, tree, findings, judge),
         bookkeeping.signs(body, ends, findings),
-        reading.codes(body, findings),
-        bookkeeping.period_ends(body, findings, above.period),
+        reading.codes(body, tree, findings),
+        bookkeeping.period_ends(body, tree, findings, above.period),
         reading.repetitions(body, findings),
         reading.doubts(body, findings),
         reading.identity(above, findings),

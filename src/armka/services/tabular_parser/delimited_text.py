@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from armka.osv.grid import Cell, Grid, Row, Style
+from armka.osv.grid import Cell, Grid, LooseRow, Row, Style
 from armka.services.tabular_parser.characters import clean
 from armka.services.tabular_parser.decoding import decode
 from armka.services.tabular_parser.limits import (
@@ -67,4 +67,4 @@ def _rows(text: str, delimiter: str) -> Iterator[Row]:
             # An amount with a decimal comma and no quotes would be read as two.
             raise Corrupt(f"csv: в строке {number} полей больше, чем в остальных")
         count.add(len(cells))
-        yield Row(number, cells)
+        yield LooseRow(number, cells)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from lxml import etree
 
-from armka.osv.grid import Grid, Merge, Row, Style, Value
+from armka.osv.grid import Grid, LooseRow, Merge, Row, Style, Value
 from armka.services.tabular_parser import css
 from armka.services.tabular_parser.characters import clean
 from armka.services.tabular_parser.colours import is_red
@@ -136,11 +136,11 @@ class _Page:
         if tag == "tr":
             self._end_row(table)
             declared = self._declared(attributes)
-            table.row = Row(self._next(), [], css.level_of(declared), css.is_hidden(declared))
+            table.row = LooseRow(self._next(), [], css.level_of(declared), css.is_hidden(declared))
         elif tag in ("td", "th"):
             self._end_cell(table)
             if table.row is None:
-                table.row = Row(self._next(), [])
+                table.row = LooseRow(self._next(), [])
             table.cell = _Cell(attributes, self._declared(attributes), bold=tag == "th")
         elif table.cell is not None:
             self._in_cell(tag, attributes, table.cell)
@@ -174,7 +174,7 @@ class _Page:
         self._line.clear()
         if text:
             self._count.add(1)
-            self.rows.append(Row(self._next(), [(0, text, 0)]))
+            self.rows.append(LooseRow(self._next(), [(0, text, 0)]))
 
     def _end_row(self, table: _Table) -> None:
         self._end_cell(table)

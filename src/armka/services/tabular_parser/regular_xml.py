@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from xml.parsers import expat
 
-from armka.osv.grid import Cell, CellError, Row, Value
+from armka.osv.grid import Cell, CellError, Form, LooseRow, RegularRow, Row, Value
 from armka.services.tabular_parser.characters import unescape
 from armka.services.tabular_parser.limits import MAX_ROW, CellCount
 from armka.services.tabular_parser.sheet_xml import (
@@ -147,11 +147,11 @@ def _rows(data: bytes, position: int, end: int, cells: "_Cells", count: CellCoun
             stop = data.find(b"</row>", position, end)
             if stop < 0:
                 raise _Irregular
-            found = cells.read(data[position:stop], digits)
+            row, cells_read = cells.read(data[position:stop], digits, number, look)
             position = stop + 6
-            if found:
-                count.add(len(found))
-                yield Row(number, found, *look)
+            if row is not None:
+                count.add(cells_read)
+                yield row
 
 
 def _look(attributes: bytes) -> tuple[int, bool]:
@@ -182,6 +182,24 @@ class _Looks(dict[bytes, tuple[str, int]]):
         return self.setdefault(attributes, look)
 
 
+class _Forms(dict[tuple[bytes, ...], tuple[Form | None, list[int]]]):
+    """Forms of rows by the letters of their cells and then their attributes, with the places of
+    shared strings; None: there are values of other kinds.
+    """
+
+    def __init__(self, columns: _Columns, looks: _Looks) -> None:
+        self._columns = columns
+        self._looks = looks
+
+    def __missing__(self, key: tuple[bytes, ...]) -> tuple[Form | None, list[int]]:
+        count = len(key) // 2
+        kinds, styles = zip(*(self._looks[attributes] for attributes in key[count:]), strict=True)
+        columns = tuple(self._columns[letters] for letters in key[:count])
+        form = Form(columns, styles, tuple(kind == "n" for kind in kinds))
+        texts = [place for place, kind in enumerate(kinds) if kind == "s"]
+        return self.setdefault(key, (form if {"n", "s"} >= set(kinds) else None, texts))
+
+
 class _Cells:
     """Cuts rows into cells."""
 
@@ -189,16 +207,44 @@ class _Cells:
         self._strings = sheet.strings
         self._looks = _Looks(sheet.styles)
         self._columns = _Columns()
+        self._forms = _Forms(self._columns, self._looks)
 
-    def read(self, row: bytes, number: bytes) -> list[Cell]:
-        """The cells of a row that have a value; this runs for millions of them.
+    def read(
+        self, data: bytes, digits: bytes, number: int, look: tuple[int, bool]
+    ) -> tuple[Row | None, int]:
+        """A row and how many of its cells have a value; this runs for millions of them.
 
         Raises _Irregular, ValueError, LookupError.
         """
-        parts = _CELL.split(row)
+        parts = _CELL.split(data)
         count = len(parts) // _STEP
-        if any(parts[::_STEP]) or parts[2::_STEP].count(number) != count:
+        if any(parts[::_STEP]) or parts[2::_STEP].count(digits) != count:
             raise _Irregular
+        stored = parts[4::_STEP]
+        if count and all(stored):
+            form, texts = self._forms[(*parts[1::_STEP], *parts[3::_STEP])]
+            values = form and self._values(stored, texts)
+            if form and values:
+                return RegularRow(number, form, values, *look), count
+        cells = self._cells(parts)
+        return (LooseRow(number, cells, *look) if cells else None), len(cells)
+
+    def _values(self, stored: list[bytes], texts: list[int]) -> tuple[Value, ...] | None:
+        """The values of cells that are all numbers but for these texts; None: one of them is too
+        large for a float.
+        """
+        numbers = list(map(float, stored))
+        if max(numbers) >= LARGE or min(numbers) <= -LARGE:
+            return None
+        values: list[Value] = numbers  # type: ignore[assignment]  # becomes a list of values
+        for place in texts:
+            index = int(stored[place])
+            if index < 0:
+                raise _Irregular
+            values[place] = self._strings[index]
+        return tuple(values)
+
+    def _cells(self, parts: list[bytes]) -> list[Cell]:
         strings, looks, columns = self._strings, self._looks, self._columns
         cells: list[Cell] = []
         for letters, attributes, digits, body in zip(

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import isfinite
 from xml.parsers import expat
 
-from armka.osv.grid import Cell, CellError, Merge, Row, Value
+from armka.osv.grid import Cell, CellError, LooseRow, Merge, Row, Value
 from armka.services.tabular_parser.characters import unescape
 from armka.services.tabular_parser.limits import MAX_COLUMN, MAX_ROW, CellCount, Corrupt
 from armka.services.tabular_parser.zip_container import local, parse_xml, xml_parser
@@ -78,7 +78,7 @@ class SheetXml:
             elif tag == row_tag:
                 number = row_number(attributes, number)
                 cells, column = [], -1
-                add_row(Row(number, cells, *look_of(attributes)))
+                add_row(LooseRow(number, cells, *look_of(attributes)))
             elif tag == merge_tag:
                 self.merges.append(_merge(attributes["ref"]))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from armka.osv.grid import CellError, Grid, Merge, Row, Style, Value
+from armka.osv.grid import CellError, Grid, LooseRow, Merge, Row, Style, Value
 from armka.services.tabular_parser.builtin_formats import named_format
 from armka.services.tabular_parser.characters import clean
 from armka.services.tabular_parser.colours import is_red
@@ -121,7 +121,7 @@ class _Book:
         if self._number > MAX_ROW:
             raise Corrupt(f"spreadsheetml: строка {self._number}")
         hidden = attributes.get("Hidden") in ("1", "true")
-        self._sheets[-1].rows.append(Row(self._number, [], hidden=hidden))
+        self._sheets[-1].rows.append(LooseRow(self._number, [], hidden=hidden))
         self._row_style = attributes.get("StyleID", "")
         self._last_column = 0
         self._number += whole_number(attributes.get("Span"))

@@ -7,7 +7,18 @@ from typing import Any
 
 import xlrd
 
-from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
+from armka.osv.grid import (
+    Cell,
+    CellError,
+    Grid,
+    LooseRow,
+    Merge,
+    RegularRow,
+    Row,
+    Style,
+    Value,
+)
+from armka.services.tabular_parser import regular_biff
 from armka.services.tabular_parser.characters import clean
 from armka.services.tabular_parser.limits import CellCount, Corrupt, Encrypted, TooLarge
 
@@ -36,14 +47,39 @@ def _grids(data: bytes) -> Iterator[Grid]:
         book = _open(data, "cp1251")
     styles = [_style(book, xf) for xf in book.xf_list]
     count = CellCount()
+    reader = regular_biff.Reader(book._sharedstrings, len(styles))  # noqa: SLF001 - see _regular
     for index in range(book.nsheets):
-        sheet = book.sheet_by_index(index)
+        regular = _regular(book, index, reader) if book.biff_version == _UNICODE_SINCE else None
+        sheet, rows = regular or (book.sheet_by_index(index), None)
         name = clean(sheet.name)
         if sheet.visibility:
             yield Grid(name, [], [], [], hidden=True)
+        elif rows is not None:
+            count.add(sum(map(_cells_of, rows)))
+            yield Grid(name, rows, styles, _merges(sheet))
         else:
             yield Grid(name, list(_rows(sheet, len(styles), count)), styles, _merges(sheet))
         book.unload_sheet(index)
+
+
+def _regular(book: Any, index: int, reader: regular_biff.Reader) -> tuple[Any, list[Row]] | None:
+    """A sheet and its rows, where these have the regular shape: xlrd is given the other records of
+    the sheet in place of the file. Its inner parts have not changed in years; it is pinned.
+    """
+    data, position = book.mem, book._sh_abs_posn[index]  # noqa: SLF001
+    found = reader.read(data, position)
+    if found is None:
+        return None
+    rows, rest = found
+    book.mem, book._position = rest, 0  # noqa: SLF001
+    try:
+        return book.get_sheet(index, update_pos=False), rows
+    finally:
+        book.mem = data
+
+
+def _cells_of(row: Row) -> int:
+    return len(row.values if type(row) is RegularRow else row.cells)
 
 
 def _open(data: bytes, encoding: str | None = None) -> Any:
@@ -87,7 +123,7 @@ def _rows(sheet: Any, styles: int, count: CellCount) -> Iterator[Row]:
             count.add(len(cells))
             look = sheet.rowinfo_map.get(index)
             level, hidden = (look.outline_level, bool(look.hidden)) if look else (0, False)
-            yield Row(index + 1, cells, level, hidden)
+            yield LooseRow(index + 1, cells, level, hidden)
 
 
 def _cells(sheet: Any, row: int, styles: int) -> list[Cell]:

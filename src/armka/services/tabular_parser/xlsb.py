@@ -10,8 +10,20 @@ import struct
 from collections.abc import Callable, Iterator
 from math import isfinite
 from operator import itemgetter
+from typing import Any
 
-from armka.osv.grid import Cell, CellError, Grid, Merge, Row, Style, Value
+from armka.osv.grid import (
+    Cell,
+    CellError,
+    Form,
+    Grid,
+    LooseRow,
+    Merge,
+    RegularRow,
+    Row,
+    Style,
+    Value,
+)
 from armka.services.tabular_parser.builtin_formats import format_code
 from armka.services.tabular_parser.characters import clean
 from armka.services.tabular_parser.limits import MAX_COLUMN, MAX_ROW, CellCount, Corrupt
@@ -37,8 +49,14 @@ _SHORT = struct.Struct("<H").unpack_from
 _FOUR = struct.Struct("<4I").unpack_from
 # Runs of whole records of one form: numbers, shared strings, compressed numbers.
 _RUN = re.compile(rb"((?:\x05\x10.{16})++)|((?:\x07\x0c.{12})++)|((?:\x02\x0c.{12})++)", re.DOTALL)
+# A whole row of texts and then numbers, as most are.
+_REGULAR = re.compile(
+    rb"\x00(?:\x11.{17}|\x19.{25})((?:\x07\x0c.{12})*+)((?:\x05\x10.{16})++)(?=\x00|\x92\x01)",
+    re.DOTALL,
+)
 _REAL_CELLS = struct.Struct("<2xIId").iter_unpack
 _INDEX_CELLS = struct.Struct("<2xIII").iter_unpack
+_SHARED_CELL, _REAL_CELL = 14, 18  # bytes
 
 # What a cell record holds after its column and style; of the ids 12-18 there is no column.
 _LONG_FORMS = {
@@ -205,22 +223,57 @@ class _Looks(dict[int, int]):
         return self.setdefault(look, style if style < self._styles else 0)
 
 
+class _Forms(dict[tuple[int, tuple[int, ...], tuple[int, ...]], Form | None]):
+    """Forms of rows by their number of texts, their columns and looks; None: not on a sheet."""
+
+    def __init__(self, looks: _Looks) -> None:
+        self._looks = looks
+
+    def __missing__(self, key: tuple[int, tuple[int, ...], tuple[int, ...]]) -> Form | None:
+        texts, columns, looks = key
+        numbers = tuple(place >= texts for place in range(len(columns)))
+        form = Form(columns, tuple(self._looks[look] for look in looks), numbers)
+        return self.setdefault(key, form if max(columns) < MAX_COLUMN else None)
+
+
+class _Unpackers(dict[tuple[int, int], Callable[[bytes, int], tuple[Any, ...]]]):
+    """How to unpack so many bytes of texts and so many of numbers: three fields a cell."""
+
+    def __missing__(self, key: tuple[int, int]) -> Callable[[bytes, int], tuple[Any, ...]]:
+        texts, numbers = key[0] // _SHARED_CELL, key[1] // _REAL_CELL
+        return self.setdefault(
+            key, struct.Struct(f"<{'2xIII' * texts}{'2xIId' * numbers}").unpack_from
+        )
+
+
 class _Sheet:
     """One sheet's records, read into rows and merges."""
 
     def __init__(self, strings: list[str], styles: int, count: CellCount) -> None:
         self._strings = strings
         self._styles = _Looks(styles)
+        self._forms = _Forms(self._styles)
+        self._unpackers = _Unpackers()
         self._count = count
         self._column = -1
         self._cells: list[Cell] = []
         self._merges: list[Merge] = []
 
     def parse(self, data: bytes) -> tuple[list[Row], list[Merge]]:
-        """Runs of the cells that sheets are full of are read at once, other records one by one."""
+        """Rows and runs of the cells that sheets are full of are read at once, other records one by
+        one.
+        """
         rows: list[Row] = []
         position, size = 0, len(data)
         while position < size:
+            whole = _REGULAR.match(data, position)
+            regular = whole and self._regular(data, whole)
+            if whole and regular:
+                self._count.add(len(self._cells) + len(regular.values))
+                self._cells = []
+                rows.append(regular)
+                position = whole.end()
+                continue
             run = _RUN.match(data, position)
             if run is not None:
                 self._run(run)
@@ -236,6 +289,19 @@ class _Sheet:
                 self._other(kind, data[start:position])
         self._count.add(len(self._cells))
         return _checked(rows), self._merges
+
+    def _regular(self, data: bytes, row: "re.Match[bytes]") -> RegularRow | None:
+        """A row in the form of others; None: it is to be read cell by cell."""
+        start, (first, middle), end = row.start() + 2, row.span(1), row.end()
+        fields = self._unpackers[middle - first, end - middle](data, first)
+        values, texts = fields[2::3], (middle - first) // _SHARED_CELL
+        form = self._forms[texts, fields[0::3], fields[1::3]]
+        number, look = _LONG(data, start)[0] + 1, data[start + 11]
+        if form is None or number > MAX_ROW or not isfinite(sum(values[texts:])):
+            return None
+        strings = self._strings
+        shown = (*[strings[index] for index in values[:texts]], *values[texts:])
+        return RegularRow(number, form, shown, look & 7, bool(look & 0x10))
 
     def _run(self, run: "re.Match[bytes]") -> None:
         """Cells of one form right after each other; the last one's column may be counted from."""
@@ -286,12 +352,14 @@ class _Sheet:
 
 def _row(data: bytes, start: int, cells: list[Cell]) -> Row:
     look = data[start + 11]
-    return Row(_LONG(data, start)[0] + 1, cells, look & 7, bool(look & 0x10))
+    return LooseRow(_LONG(data, start)[0] + 1, cells, look & 7, bool(look & 0x10))
 
 
 def _checked(rows: list[Row]) -> list[Row]:
-    filled = [row for row in rows if row.cells]
+    filled = [row for row in rows if type(row) is RegularRow or row.cells]
     for row in filled:
+        if type(row) is RegularRow:
+            continue
         if row.number > MAX_ROW or max(map(_COLUMN, row.cells)) >= MAX_COLUMN:
             raise Corrupt(f"xlsb: ячейка вне листа, строка {row.number}")
     return in_order(filled)
