@@ -175,11 +175,11 @@ def of_kopecks(numbers: tuple[float, ...], printed: str) -> tuple[list[int], lis
 
     `printed`: `%.2f` for each of them, with blanks between. There are millions.
     """
-    joined = printed % numbers
-    texts = joined.split()
-    if "-" in joined or tuple(map(float, texts)) != numbers or max(numbers) >= MOST / 100:
+    if not max(numbers) < MOST / 100:
         return None
-    return [int(number * 100.0 + 0.5) * KOPECK for number in numbers], texts
+    amounts = [int(number * 100.0 + 0.5) * KOPECK for number in numbers]
+    exact = tuple([amount / SCALE for amount in amounts])
+    return (amounts, (printed % exact).split()) if exact == numbers else None
 
 
 def to_text(amount: int) -> str:

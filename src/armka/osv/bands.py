@@ -26,9 +26,6 @@ def entries(
     if len(parts.amounts) == 6 and not parts.has_unreadable:
         amounts: Six = parts.amounts  # type: ignore[assignment]  # none of them is unreadable
         own = _entry(row, kind, name, n, amounts, {}, parts.styles)
-        if parts.texts is not None:
-            own.texts = parts.texts
-            return [own]
     else:
         own = _entry(row, kind, name, n, *_split(parts.amounts[:6]), parts.styles[:6])
     if parts.raw:
@@ -41,6 +38,14 @@ def entries(
         if None in header.columns[:6] and header.shape is Shape.PAIRS:
             _of_periods(own, header, row, parts)
     return found
+
+
+def plain(row: Row, parts: Parts, kind: LineKind, name: str, n: int) -> Entry:
+    """The entry of a row whose texts are known: it has six amounts and nothing else to tell."""
+    amounts: Six = parts.amounts  # type: ignore[assignment]  # none of them is unreadable
+    return Entry(
+        n, row.number, kind, None, name, row.level, 0, amounts, parts.styles, {}, parts.texts
+    )
 
 
 def mirror(entry: Entry, columns: list[int | None]) -> None:

@@ -369,8 +369,11 @@ class _Reading:
         return " ".join(str(label or "").split())
 
     def _add(self, row: Row, parts: Parts, kind: LineKind, name: str) -> Entry:
-        entries = self._entries
-        found = bands.entries(self._header, row, parts, kind, name, len(entries) + 1)
+        entries, n = self._entries, len(self._entries) + 1
+        if parts.texts is not None and len(parts.texts) == 6:
+            found = [bands.plain(row, parts, kind, name, n)]
+        else:
+            found = bands.entries(self._header, row, parts, kind, name, n)
         entry = found[0]
         entry.indent = self._styles[parts.label_style].indent
         if parts.label_column > self._header.label[0]:

@@ -132,7 +132,11 @@ class RowReader:
 
     def parts(self, row: Row) -> Parts:
         """Sort one row."""
-        return (type(row) is RegularRow and self._planned(row)) or self._sorted(row)
+        if type(row) is RegularRow:
+            parts = self._planned(row)
+            if parts is not None:
+                return parts
+        return self._sorted(row)
 
     def _planned(self, row: RegularRow) -> Parts | None:
         """Sort a row as all of its form; None: there is something about it."""

@@ -81,7 +81,8 @@ def _connect(body: Body, depths: Depths, given: list[int | None] | None = None) 
             entry.parent = None
             continue
         else:
-            entry.parent = _parent(body, entry, depth, open_lines, by_code)
+            parent = _of_account if entry.kind is LineKind.ACCOUNT else _parent
+            entry.parent = parent(body, entry, depth, open_lines, by_code)
             while open_lines and open_lines[-1][0] >= depth:
                 open_lines.pop()
             open_lines.append((depth, entry))
@@ -98,8 +99,6 @@ def _parent(
     open_lines: list[tuple[int, Entry]],
     by_code: dict[str, Entry],
 ) -> int | None:
-    if entry.kind is LineKind.ACCOUNT and entry.account is not None:
-        return _of_account(body, entry, entry.account, depth, open_lines, by_code)
     if entry.account is not None and entry.account in by_code:
         return by_code[entry.account].n
     above = next((line for own, line in reversed(open_lines) if own < depth), None)
@@ -111,12 +110,12 @@ def _parent(
 def _of_account(
     body: Body,
     entry: Entry,
-    code: str,
     depth: int,
     open_lines: list[tuple[int, Entry]],
     by_code: dict[str, Entry],
 ) -> int | None:
     """The account above by its code, else the КФО, section or the like that it stands under."""
+    code = entry.account or ""
     if "." in code:
         for other in accounts.ancestors(code, body.plan):
             above = by_code.get(other)

@@ -312,7 +312,9 @@ def _is_whole_balance(body: Body, tops: list[Entry]) -> bool:
         return False
     heads = (entry.account.partition(".")[0] for entry in body.entries if entry.account)
     first = next(heads, None)
-    return any(head != first for head in heads) and all(entry.is_money for entry in tops)
+    return any(head != first for head in heads) and all(
+        entry.indicator is None or entry.is_money for entry in tops
+    )
 
 
 def _unreadable(entry: Entry, column: int) -> bool:

@@ -3,6 +3,7 @@
 from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 
 from armka.contract.result import Check, Period
 from armka.contract.vocabulary import LineKind, Severity
@@ -24,7 +25,11 @@ def leaves(body: Body, tree: Tree) -> Leaves:
     """The accounts that nothing stands under, in accounting's own figures."""
     parents = {e.parent for e in body.entries if e.kind is not LineKind.INDICATOR}
     return {
-        head: [entry for entry in own if entry.n not in parents and entry.is_money]
+        head: [
+            entry
+            for entry in own
+            if entry.n not in parents and (entry.indicator is None or entry.is_money)
+        ]
         for head, own in tree.by_head.items()
     }
 
@@ -55,12 +60,14 @@ def signs(body: Body, ends: Leaves, findings: Findings) -> Iterator[Check]:
         for debit, credit, what in (PAIRS[2], PAIRS[0]):
             net = (entry.amounts[debit] or 0) - (entry.amounts[credit] or 0)
             if net and (net < 0) == (nature is Nature.ACTIVE):
-                text = (
-                    f"{called(entry)}: счет {nature.value}, а {what} "
-                    f"{'кредитовое' if net < 0 else 'дебетовое'}: {money(abs(net))}"
-                )
+                text = partial(_red_balance, entry, nature, what, net)
                 yield findings.make("R7", Severity.WARNING, [entry], text, which=(debit, credit))
                 break
+
+
+def _red_balance(entry: Entry, nature: Nature, what: str, net: int) -> str:
+    side = "кредитовое" if net < 0 else "дебетовое"
+    return f"{called(entry)}: счет {nature.value}, а {what} {side}: {money(abs(net))}"
 
 
 def period_ends(

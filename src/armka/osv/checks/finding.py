@@ -1,6 +1,7 @@
 """A failure of a rule as the contract carries it, and as a person reads it."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 from armka.contract.result import Check
 from armka.contract.vocabulary import Column, Severity
@@ -18,6 +19,7 @@ NAMES = (
     "сальдо на конец, кредит",
 )
 MOST_CELLS = 50
+MOST_A_RULE = 200  # findings that are told one by one; the rest is counted
 
 
 class Findings:
@@ -26,21 +28,28 @@ class Findings:
     def __init__(self, body: Body, *, addressed: bool) -> None:
         self._columns = body.plain_columns
         self._addressed = addressed
+        self._counts: Counter[str] = Counter()
 
     def make(
         self,
         rule: str,
         severity: Severity,
         entries: list[Entry],
-        message: str,
+        message: str | Callable[[], str],
         *,
         which: Iterable[int] = (),
         difference: tuple[int, int] | None = None,
         places: Iterable[Place] | None = None,
     ) -> Check:
         """A finding about some of the six amounts of some lines; `difference`: what was expected,
-        and what stands there.
+        and what stands there. A message that is still to be made, of a rule that may fail in every
+        line, is made as often as it will be read.
         """
+        if not isinstance(message, str):
+            self._counts[rule] += 1
+            if self._counts[rule] > MOST_A_RULE:
+                return Check(rule=rule, severity=severity, lines=[], message="")
+            message = message()
         columns = list(which)
         if places is None:
             places = [p for e in entries for w in columns if (p := self.place(e, w)) is not None]

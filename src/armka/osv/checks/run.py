@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from armka.contract.result import Check
 from armka.contract.vocabulary import Severity
 from armka.osv.checks import arithmetic, bookkeeping, reading
-from armka.osv.checks.finding import Findings
+from armka.osv.checks.finding import MOST_A_RULE, Findings
 from armka.osv.checks.tolerance import judge_of
 from armka.osv.entries import Body
 from armka.osv.particulars import Particulars
 from armka.osv.tree import tree_of
 
-MOST_A_RULE = 200  # findings that are told one by one; the rest is counted
 _REST = "Есть и другие расхождения по этому правилу, всего "
 
 
