@@ -15,7 +15,7 @@ from armka.osv import trial_balance
 from armka.osv.checks import recheck as rechecking
 from armka.osv.checks.recheck import About, check, concerned, entry_of, recheck
 from armka.osv.entries import Entry
-from armka.osv.grid import Grid, Row
+from armka.osv.grid import Grid, LooseRow
 from tests.books.layouts import Layout, lay_out
 from tests.books.report_sheets import Dress
 from tests.books.reports import FAMILIES
@@ -212,7 +212,7 @@ def test_findings_beyond_those_that_are_told_come_into_sight() -> None:
     grid = grid_of(lay_out(ledger(1), Layout(combined=True, total=False, signatures=False)))
     last = grid.rows[-1].number
     for index in range(300):
-        grid.rows.append(Row(last + 1 + index, [(0, f"76.{index:03d}, Счет", 0), (1, 5.0, 0)]))
+        grid.rows.append(LooseRow(last + 1 + index, [(0, f"76.{index:03d}, Счет", 0), (1, 5.0, 0)]))
     document = document_of(grid)
     first = next(one for one in document.checks if one.rule == "R1")
     after = [one for one in rechecked(document, (first.lines[0], 0, None)) if one.rule == "R1"]

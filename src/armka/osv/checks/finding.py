@@ -19,15 +19,17 @@ NAMES = (
     "сальдо на конец, кредит",
 )
 MOST_CELLS = 50
-MOST_A_RULE = 200  # findings that are told one by one; the rest is counted
 
 
 class Findings:
-    """Makes the findings of one table: it knows where the table's amounts stand."""
+    """Makes the findings of one table: it knows where the table's amounts stand. `read`: how many
+    of one rule somebody will read, if not all.
+    """
 
-    def __init__(self, body: Body, *, addressed: bool) -> None:
+    def __init__(self, body: Body, *, addressed: bool, read: int | None = None) -> None:
         self._columns = body.plain_columns
         self._addressed = addressed
+        self._read = read
         self._counts: Counter[str] = Counter()
 
     def make(
@@ -47,7 +49,7 @@ class Findings:
         """
         if not isinstance(message, str):
             self._counts[rule] += 1
-            if self._counts[rule] > MOST_A_RULE:
+            if self._read is not None and self._counts[rule] > self._read:
                 return Check(rule=rule, severity=severity, lines=[], message="")
             message = message()
         columns = list(which)

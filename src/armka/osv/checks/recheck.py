@@ -27,9 +27,10 @@ from armka.osv.checks.run import is_rest, limited
 from armka.osv.checks.tolerance import judge_of
 from armka.osv.entries import Body, Entry, Total
 from armka.osv.header import Shape
+from armka.osv.tree import tree_of
 
 _LOOK_AT = 300  # lines by whose codes the chart of accounts is told, as the reader does
-_NO_STYLES = [-1] * 6
+_NO_STYLES = (-1,) * 6
 _UNREAD = Unreadable("")
 _ROW = re.compile(r"([Сс]трок[аеиу]) \d+(?: страницы \d+)?")
 _MAY_BE_PARTIAL = (LineKind.PERIOD, LineKind.INDICATOR, LineKind.CURRENCY)
@@ -169,17 +170,18 @@ def check(entries: list[Entry], about: About) -> Checked:
 def _findings(body: Body, about: About) -> Iterator[Check]:
     judge = judge_of(about.unit, body.entries)
     findings = Findings(body, addressed=False)
-    ends = bookkeeping.leaves(body)
+    tree = tree_of(body.entries)
+    ends = bookkeeping.leaves(body, tree)
     period = Period(to=about.period_to, text="") if about.period_to else None
     rules: list[Iterator[Check]] = [
         arithmetic.row_equations(body, findings, judge),
         bookkeeping.one_sides(body, ends, findings),
-        arithmetic.trees(body, findings, judge),
-        arithmetic.totals(body, findings, judge),
-        arithmetic.double_entry(body, findings, judge),
+        arithmetic.trees(body, tree, findings, judge),
+        arithmetic.totals(body, tree, findings, judge),
+        arithmetic.double_entry(body, tree, findings, judge),
         bookkeeping.signs(body, ends, findings),
-        reading.codes(body, findings),
-        bookkeeping.period_ends(body, findings, period),
+        reading.codes(body, tree, findings),
+        bookkeeping.period_ends(body, tree, findings, period),
         reading.repetitions(body, findings),
     ]
     for rule in rules:

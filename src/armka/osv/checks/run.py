@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from armka.contract.result import Check
 from armka.contract.vocabulary import Severity
 from armka.osv.checks import arithmetic, bookkeeping, reading
-from armka.osv.checks.finding import MOST_A_RULE, Findings
+from armka.osv.checks.finding import Findings
 from armka.osv.checks.tolerance import judge_of
 from armka.osv.entries import Body
 from armka.osv.particulars import Particulars
 from armka.osv.tree import tree_of
 
+MOST_A_RULE = 200  # findings that are told one by one; the rest is counted
 _REST = "Есть и другие расхождения по этому правилу, всего "
 
 
@@ -19,7 +20,7 @@ def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[C
     cells have addresses, since it is a sheet.
     """
     judge = judge_of(unit, body.entries)
-    findings = Findings(body, addressed=addressed)
+    findings = Findings(body, addressed=addressed, read=MOST_A_RULE)
     tree = tree_of(body.entries)
     ends = bookkeeping.leaves(body, tree)
     rules: list[Iterator[Check]] = [
