@@ -46,6 +46,8 @@ PATHS = {
     "/api/v1/files/{file_id}/attempts",
     "/api/v1/files/{file_id}/timeline",
     "/api/v1/files/{file_id}/documents/{ordinal}/continuity",
+    "/api/v1/files/{file_id}/changes",
+    "/api/v1/files/{file_id}/documents/{ordinal}/carry-over",
     "/api/v1/continuity",
     "/api/v1/files/{file_id}/withdraw",
     "/api/v1/files/{file_id}/restore",

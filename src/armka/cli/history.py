@@ -1,7 +1,7 @@
 """`armka files timeline|attempts|continuity`: what happened to a file, and what it goes on from."""
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -97,3 +97,85 @@ def _print_link(link: dict[str, Any], documents: list[dict[str, Any]]) -> None:
     if link["differences"]:
         columns = ("account", "name", "closing", "opening", "difference")
         print_table(columns, ([one[name] for name in columns] for one in link["differences"]))
+
+
+def changes(
+    file_id: UUID,
+    *,
+    against: Annotated[int | None, typer.Option(help="The earlier attempt.")] = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the current attempt read otherwise, and what became of the old corrections."""
+    told = asyncio.run(get(url, _changes(file_id, against)))
+    if as_json:
+        print_json(told)
+        return
+    typer.echo(f"attempt {told['attempt']} against {told['against']}")
+    for document in told["documents"]:
+        typer.echo(f"{document['ordinal']}. {document['title']}")
+        print_table(_CORRECTIONS, (
+            (one["id"], one["account"], one["name"], one["field"],
+             *(_value(one[name]) for name in ("reading", "corrected", "now")), one["verdict"])
+            for one in document["corrections"]
+        ))  # fmt: skip
+        print_table(("line", "account", "name", "field", "was read", "now"), (
+            (line["kind"], line["account"], line["name"], value["field"], _value(value["old"]),
+             _value(value["new"]))
+            for line in document["lines"]
+            for value in line["values"] or [_WHOLE]
+        ))  # fmt: skip
+
+
+_CORRECTIONS = ("correction", "account", "name", "field", "was read", "corrected", "now", "so")
+_WHOLE: dict[str, Any] = {"field": "", "old": None, "new": None}
+
+
+def _changes(file_id: UUID, against: int | None) -> str:
+    return f"/files/{file_id}/changes" + (f"?against={against}" if against else "")
+
+
+def _value(value: dict[str, Any] | None) -> str:
+    if value is None:
+        return ""
+    return "?" if value["is_unknown"] else value["value"] or ""
+
+
+def carry_over(
+    file_id: UUID,
+    ordinal: Annotated[int, typer.Argument(help="Which document of the file.")] = 1,
+    *,
+    against: Annotated[int | None, typer.Option(help="The earlier attempt.")] = None,
+    correction: Annotated[
+        list[int] | None, typer.Option(help="Only these, conflicts too; else all that apply.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why; it is kept with each.")] = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Repeat corrections of an earlier attempt in the current one."""
+    made = asyncio.run(_carry_over(url, file_id, ordinal, against, correction or None, reason))
+    print_json(made) if as_json else typer.echo(
+        f"revision {made['revision']}, lines {', '.join(map(str, made['lines'])) or 'none'}"
+    )
+
+
+async def _carry_over(
+    url: str,
+    file_id: UUID,
+    ordinal: int,
+    against: int | None,
+    corrections: list[int] | None,
+    reason: str | None,
+) -> dict[str, Any]:
+    try:
+        async with api.client(url) as http:
+            seen = await api.call(http, "GET", _changes(file_id, against))
+            tags = {one["ordinal"]: one["etag"] for one in seen["documents"]}
+            body = {"against": seen["against"], "corrections": corrections, "reason": reason}
+            path = f"/files/{file_id}/documents/{ordinal}/carry-over"
+            headers = {"If-Match": tags.get(ordinal) or ""}
+            made: dict[str, Any] = await api.call(http, "POST", path, json=body, headers=headers)
+            return made
+    except (ApiRefused, httpx.HTTPError) as error:
+        raise api.explain(error, url) from None

@@ -15,6 +15,7 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
+from armka.core.carrying.store import Carrying
 from armka.core.console.application import Console, ConsoleParts
 from armka.core.continuity.store import Continuity
 from armka.core.database import listener
@@ -77,6 +78,7 @@ class Core:
             files=Files(self._database),
             histories=Histories(self._database),
             continuity=self._continuity,
+            carrying=Carrying(self._database),
             changes=changes,
             documents=ReviewedDocuments(self._database),
             pages=pages,

@@ -6,6 +6,7 @@ CoreError
 +-- FileNotFound
 +-- JobNotFound
 +-- AttemptUnderWay
++-- AttemptNotFound
 +-- FileWithdrawn
 +-- UploadRefused
 +-- KeyReused
@@ -58,6 +59,16 @@ class FileNotFound(CoreError):
     def __init__(self, file_id: UUID) -> None:
         super().__init__(f"no file {file_id}")
         self.file_id = file_id
+
+
+class AttemptNotFound(CoreError):
+    """A file has no such earlier attempt that read anything; None: its current one read nothing."""
+
+    def __init__(self, file_id: UUID, attempt: int | None) -> None:
+        which = "its current attempt" if attempt is None else f"an earlier attempt {attempt}"
+        super().__init__(f"file {file_id} has nothing that {which} read")
+        self.file_id = file_id
+        self.attempt = attempt
 
 
 class JobNotFound(CoreError):

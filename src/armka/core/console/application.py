@@ -13,7 +13,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from armka.core.asgi import LastResort
-from armka.core.console import clients, documents, history, review, sign_in
+from armka.core.carrying.store import Carrying
+from armka.core.console import changes, clients, documents, history, review, sign_in
+from armka.core.console.changes import AttemptsSideBySide
 from armka.core.console.clients import Clients
 from armka.core.console.documents import Documents
 from armka.core.console.history import FileHistory
@@ -43,6 +45,7 @@ class ConsoleParts:
     files: Files
     histories: Histories
     continuity: Continuity
+    carrying: Carrying
     changes: FileChanges
     documents: ReviewedDocuments
     pages: PageSources
@@ -94,6 +97,7 @@ def _application(parts: ConsoleParts, pages: Pages) -> FastAPI:
     shown = Documents(pages, parts.files, parts.changes, identity.sessions, parts.upload_limit)
     console.include_router(documents.router(shown))
     console.include_router(history.router(FileHistory(pages, parts.histories)))
+    console.include_router(changes.router(AttemptsSideBySide(pages, parts.carrying)))
     console.include_router(clients.router(Clients(pages, parts.continuity)))
     reviewed = Review(pages, parts.files, parts.documents, parts.pages)
     console.include_router(review.router(reviewed))

@@ -213,6 +213,7 @@ def may_of(user: Principal) -> dict[str, bool]:
         "upload": ("POST", "/api/v1/files"),
         "repeat": ("POST", "/api/v1/files/x/attempts"),
         "withdraw": ("POST", "/api/v1/files/x/withdraw"),
+        "carry_over": ("POST", "/api/v1/files/x/documents/1/carry-over"),
     }
     rules = {name: rule_of(*asked) for name, asked in wanted.items()}
     return {name: rule is not None and rule.admits(user) for name, rule in rules.items()}

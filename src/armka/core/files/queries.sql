@@ -232,8 +232,13 @@ where f.id = $1
 select original_name, status, current_recognition_job_id from stored_file where id = $1
 
 -- name: current_attempt
--- Which attempt counts for a file.
-select current_recognition_job_id from stored_file where id = $1
+-- Which attempt counts for a file; with $2 another one, by its number.
+select case
+        when $2::integer is null then f.current_recognition_job_id
+        else (select id from recognition_job where stored_file_id = f.id and attempt = $2 order by created_at desc limit 1)
+    end as job_id
+from stored_file f
+where f.id = $1
 
 -- name: documents
 -- The trial balances of an attempt.

@@ -8,7 +8,7 @@ from uuid import UUID
 from armka.contract.vocabulary import Column
 from armka.core.database.paging import Keyset
 from armka.core.database.pool import Connection, Database, Record
-from armka.core.errors import FileNotFound
+from armka.core.errors import AttemptNotFound, FileNotFound
 from armka.core.files.listing import FileFilter, look
 from armka.core.files.uploads import SQL
 
@@ -77,18 +77,21 @@ class Files:
             return await _with_summaries(connection, await connection.fetch(SQL.files, ids))
 
     async def trial_balance(
-        self, file_id: UUID, after: tuple[int, int], limit: int
+        self, file_id: UUID, after: tuple[int, int], limit: int, attempt: int | None = None
     ) -> dict[str, Any]:
-        """The documents of a file's current attempt, from the line after (document, line) on.
+        """The documents of a file's current attempt, from the line after (document, line) on; of
+        another one where it is named.
 
         At most `limit` lines; amounts are Decimals in the document's unit, in the order of
-        `Column`. Raises FileNotFound.
+        `Column`. Raises FileNotFound, AttemptNotFound.
         """
         async with self._database.connection() as connection:
-            current = await connection.fetchrow(SQL.current_attempt, file_id)
-            if current is None:
+            row = await connection.fetchrow(SQL.current_attempt, file_id, attempt)
+            if row is None:
                 raise FileNotFound(file_id)
-            job_id = current["current_recognition_job_id"]
+            job_id = row["job_id"]
+            if job_id is None and attempt is not None:
+                raise AttemptNotFound(file_id, attempt)
             documents = [item async for item in _documents(connection, job_id, after, limit)]
         return {
             "file_id": file_id,

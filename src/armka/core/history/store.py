@@ -30,6 +30,11 @@ class History:
         code = self.file["error_code"]
         return advice_for(code) if code else None
 
+    @property
+    def readers(self) -> set[UUID]:
+        """The attempts that have read something."""
+        return {row["recognition_job_id"] for row in self.documents}
+
     def read_in(self, job_id: UUID) -> list[Row]:
         """The documents of one attempt."""
         return [row for row in self.documents if row["recognition_job_id"] == job_id]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fastapi import APIRouter, FastAPI
 
+from armka.core.carrying.store import Carrying
 from armka.core.continuity.store import Continuity
 from armka.core.database.pool import Database
 from armka.core.files.attempts import Attempts
@@ -20,6 +21,7 @@ from armka.core.files.withdrawal import Withdrawals
 from armka.core.history.store import Histories
 from armka.core.http import (
     bulk,
+    carrying,
     continuity,
     docs,
     downloads,
@@ -148,6 +150,7 @@ def _api(parts: Parts) -> APIRouter:
         )
     )
     api.include_router(history.router(Histories(database)))
+    api.include_router(carrying.router(Carrying(database)))
     api.include_router(continuity.router(parts.continuity))
     api.include_router(
         review.router(

@@ -194,6 +194,9 @@ def _add_reading(api: APIRouter, files: Files, watch: StatusWatch) -> None:
         file_id: UUID,
         after: After = None,
         limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000,
+        attempt: Annotated[
+            int | None, Query(ge=1, le=_LAST_LINE, description="An earlier one, by its number.")
+        ] = None,
     ) -> Response:
         """Show the trial balances of the current attempt: lines and failed checks.
 
@@ -201,7 +204,7 @@ def _add_reading(api: APIRouter, files: Files, watch: StatusWatch) -> None:
         debit, turnover credit, closing debit, closing credit. `next` goes into `after` to read on;
         `job_id` tells whether it is still the same attempt.
         """
-        shown = await files.trial_balance(file_id, _line_cursor(after), limit)
+        shown = await files.trial_balance(file_id, _line_cursor(after), limit, attempt)
         body = await asyncio.to_thread(msgspec.json.encode, shown)
         return Response(body, media_type="application/json")
 

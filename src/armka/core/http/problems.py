@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from armka.core.asgi import LastResort
 from armka.core.database.pool import is_unavailable, is_unmigrated, lost_race
 from armka.core.errors import (
+    AttemptNotFound,
     AttemptSuperseded,
     AttemptUnderWay,
     BulkTooLarge,
@@ -163,6 +164,7 @@ _STATUSES: Mapping[type[CoreError], HTTPStatus] = {
     SourceMissing: HTTPStatus.NOT_FOUND,
     UserNotFound: HTTPStatus.NOT_FOUND,
     TokenNotFound: HTTPStatus.NOT_FOUND,
+    AttemptNotFound: HTTPStatus.NOT_FOUND,
     DocumentNotFound: HTTPStatus.NOT_FOUND,
     PageNotKept: HTTPStatus.NOT_FOUND,
     AttemptUnderWay: HTTPStatus.CONFLICT,

@@ -90,6 +90,7 @@ RULES: tuple[Rule, ...] = (
     _rule("GET", f"{_DOCUMENT}/source", EVERYBODY, Scope.FILES_READ),
     _rule("GET", f"{_DOCUMENT}/pages/{{page}}", EVERYBODY, Scope.FILES_READ),
     _rule("GET", f"{_DOCUMENT}/pages/{{page}}/picture", EVERYBODY, Scope.FILES_READ),
+    _rule("POST", f"{_DOCUMENT}/carry-over", _WORK, Scope.FILES_REVIEW),
     _rule("POST", f"{_DOCUMENT}/corrections", _WORK, Scope.FILES_REVIEW),
     _rule("POST", f"{_DOCUMENT}/proposals/accept", _WORK, Scope.FILES_REVIEW),
     _rule("POST", f"{_FILE}/confirm", _WORK, Scope.FILES_REVIEW),
@@ -98,6 +99,7 @@ RULES: tuple[Rule, ...] = (
     _rule("POST", f"{_FILE}/attempts", _REPEAT, Scope.ATTEMPTS),
     _rule("GET", f"{_FILE}/attempts", EVERYBODY, Scope.FILES_READ),
     _rule("GET", f"{_FILE}/timeline", EVERYBODY, Scope.FILES_READ),
+    _rule("GET", f"{_FILE}/changes", EVERYBODY, Scope.FILES_READ),
     _rule("POST", "/api/v1/attempts/bulk", _MANY, Scope.ATTEMPTS),
     _rule("GET", "/api/v1/operations/{operation_id}", _MANY, Scope.ATTEMPTS),
     _rule("GET", "/api/v1/operations/{operation_id}/items", _MANY, Scope.ATTEMPTS),
@@ -143,6 +145,7 @@ RULES: tuple[Rule, ...] = (
     _rule("GET", "/console/documents/live", EVERYBODY),
     _rule("GET", "/console/files/{file_id}", EVERYBODY),
     _rule("GET", "/console/files/{file_id}/documents/{ordinal}/continuity", EVERYBODY),
+    _rule("GET", "/console/files/{file_id}/changes", EVERYBODY),
     _rule("GET", "/console/clients", EVERYBODY),
     _rule("GET", "/console/documents/{file_id}/{ordinal}", EVERYBODY),
 )

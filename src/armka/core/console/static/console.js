@@ -77,6 +77,29 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
+// Corrections of an old attempt, those that are ticked.
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("[data-carry]");
+  if (!form) return;
+  event.preventDefault();
+  const corrections = new FormData(form).getAll("correction").map(Number);
+  if (!corrections.length) return;
+  const button = form.querySelector("button");
+  button.disabled = true;
+  try {
+    const headers = { "X-Form-Token": formToken(), "Content-Type": "application/json", "If-Match": form.dataset.etag };
+    const body = JSON.stringify({ against: Number(form.dataset.against), corrections });
+    const response = await fetch(form.dataset.carry, { method: "POST", headers, body });
+    if (response.status === 401) return location.reload();
+    toast(response.ok ? form.dataset.done : (await response.json()).detail);
+    if (response.ok) await window.htmx.ajax("GET", location.pathname + location.search, { target: ".page", select: ".page", swap: "outerHTML" });
+  } catch {
+    toast(document.body.dataset.failed);
+  } finally {
+    button.disabled = false;
+  }
+});
+
 // An address holds what was asked for, and not what was left empty.
 document.addEventListener("htmx:config:request", ({ detail }) => {
   const { request, sourceElement } = detail.ctx;
