@@ -52,7 +52,7 @@ async def test_a_document_is_uploaded_corrected_confirmed_and_saved(window: Wind
     await expect(dialog).to_be_visible()
     await dialog.get_by_label("Причина").fill("клиент объяснил письмом")
     await dialog.get_by_role("button", name="Всё равно подтвердить").click()
-    await expect(page.locator(".facts .status")).to_have_text("готово")
+    await expect(page.locator(".facts .status")).to_have_text("готов")
     await expect(page.locator(".word")).to_contain_text(f"Подтверждено: {NAME}")
     await page.locator(".head summary").click()
     async with page.expect_download() as saved:

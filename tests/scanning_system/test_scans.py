@@ -1,8 +1,12 @@
 """Pages that are pictures, as scanners and cameras deliver them."""
 
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
+from armka.services.scanning_system.reading.preview import MOST_BYTES
 from armka.services.scanning_system.reading.scan import read
 from tests.pages import samples
 from tests.pages.degrading import Degradation, degrade, rasterise
@@ -51,6 +55,24 @@ def test_boxes_lead_back_to_the_page_as_it_came(tessdata):
         ]
         dark += around.size > 0 and around.min() < 128
     assert dark >= len(page.words) * 0.95
+    _assert_shows(page)
+
+
+def _assert_shows(page):
+    """The small picture is the upright page: there is ink where its words are."""
+    assert len(page.preview.data) <= MOST_BYTES
+    small = np.asarray(Image.open(io.BytesIO(page.preview.data)).convert("L"))
+    across, down = small.shape[1] / page.width, small.shape[0] / page.height
+    assert across == pytest.approx(down, rel=0.01)
+    inked = 0
+    for word in page.words:
+        left, top, right, bottom = word.box
+        around = small[
+            round(top * down) : round(bottom * down) + 1,
+            round(left * across) : round(right * across) + 1,
+        ]
+        inked += around.size > 0 and around.min() < 160
+    assert inked >= len(page.words) * 0.95
 
 
 def test_a_blank_page_is_an_answer(tessdata):

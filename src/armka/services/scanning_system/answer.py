@@ -58,12 +58,20 @@ class Table(msgspec.Struct, frozen=True):
     cells: list[Cell]
 
 
+class Preview(msgspec.Struct, frozen=True):
+    """A small picture of the upright page, for people to look at; `data` is base64 in JSON."""
+
+    media_type: Literal["image/jpeg"]
+    data: bytes
+
+
 class Page(msgspec.Struct, frozen=True):
     """One page, upright.
 
     `rotation` is in degrees clockwise, `skew` in degrees removed. `transform` is the 3x3 matrix,
     row by row, from pixels of the page as it came to pixels of the upright page. A page of a PDF
     came drawn at `dpi`; a picture that names no resolution of its own has null.
+    `preview` comes with the first pages that were read off a picture.
     """
 
     number: int
@@ -76,6 +84,7 @@ class Page(msgspec.Struct, frozen=True):
     words: list[Word]
     tables: list[Table]
     transform: tuple[float, float, float, float, float, float, float, float, float]
+    preview: Preview | None = None
 
 
 class PageAnswer(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from armka.services.scanning_system.reading.layout import sheets_of, word
 from armka.services.scanning_system.reading.marks import Mark, Rect
 from armka.services.scanning_system.reading.packing import Packed
 from armka.services.scanning_system.reading.paper import Paper, paper_of
+from armka.services.scanning_system.reading.preview import preview_of
 from armka.services.scanning_system.reading.rereading import reread
 from armka.services.scanning_system.reading.rules import Grid, Rule, grids
 from armka.services.scanning_system.reading.straighten import Straight, straighten
@@ -119,6 +120,7 @@ def _answer(
         words=[word(mark, shrink) for mark in marks],
         tables=[sheet.done(shrink) for sheet in sheets],
         transform=(a, b, c, d, e, f, g, h, i),
+        preview=preview_of(page.picture, number),
     )
 
 
