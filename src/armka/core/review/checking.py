@@ -15,6 +15,7 @@ from armka.osv.amounts import to_text
 from armka.osv.checks import recheck
 from armka.osv.checks.recheck import About
 from armka.osv.checks.run import is_rest
+from armka.osv.checks.tolerance import step_of
 from armka.osv.entries import Entry
 
 SQL = load(__package__)
@@ -123,18 +124,29 @@ def _amount(value: Decimal | None) -> str | None:
     return None if amount is None else to_text(amount)
 
 
-def rechecked(
-    document: Record, kept: Kept, before: Sequence[Line], after: Sequence[Line]
-) -> list[Check]:
-    """The failed checks after a change of lines; it takes a while where they are many."""
+def about_of(document: Record, decimals: int) -> About:
+    """What the rules ask of a document; `decimals`: of the lines that are not checked."""
     source = document["source"]
-    about = About(
+    return About(
         unit=document["unit"],
         account=document["account"],
         period_to=document["period_to"],
         shape=(source.get("header") or {}).get("shape"),
         scanned=source.get("sheet") is None,
+        decimals=decimals,
     )
+
+
+def has_moved_the_step(before: Sequence[Line], after: Sequence[Line], decimals: int) -> bool:
+    """Whether the last printed digit is another one after a change of lines."""
+    was, now = [[line.entry() for line in lines] for lines in (before, after)]
+    return step_of(was, decimals) != step_of(now, decimals)
+
+
+def rechecked(
+    about: About, kept: Kept, before: Sequence[Line], after: Sequence[Line]
+) -> list[Check]:
+    """The failed checks after a change of lines; it takes a while where they are many."""
     was = recheck.check([line.entry() for line in before], about)
     now = recheck.check([line.entry() for line in after], about)
     return recheck.recheck(kept.checks, was, now)

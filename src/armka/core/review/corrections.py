@@ -248,14 +248,18 @@ async def _apply(
     settled = [replace(it, value=values.kept(it.line, it.field, it.value)) for it in changes]
     await connection.execute(SQL.take_time, _SECONDS)
     kept = await checking.kept_checks(connection, document_id)
-    before = await _concerned(connection, document, kept, {change.line for change in settled})
-    after = {n: line.copy() for n, line in before.items()}
-    made = [change for change in settled if _changed(after, change)]
+    corrected = {change.line for change in settled}
+    before, decimals = await _concerned(connection, document, corrected, is_whole=kept.is_cut)
+    after, made = _corrected(before, settled)
     if not made:
         return Applied(document_id, revision, [])
-    found = await asyncio.to_thread(
-        checking.rechecked, document, kept, list(before.values()), list(after.values())
-    )
+    states = list(before.values()), list(after.values())
+    if document["unit"] != 1 and checking.has_moved_the_step(*states, decimals):
+        before, decimals = await _concerned(connection, document, corrected, is_whole=True)
+        after, made = _corrected(before, settled)
+        states = list(before.values()), list(after.values())
+    about = checking.about_of(document, decimals)
+    found = await asyncio.to_thread(checking.rechecked, about, kept, *states)
     touched = sorted({change.line for change in made})
     for change in made:
         await _record(connection, document, before[change.line], change, deed)
@@ -280,22 +284,32 @@ async def _apply(
     return Applied(document_id, revision, touched)
 
 
-async def _concerned(
-    connection: Connection, document: Record, kept: checking.Kept, corrected: set[int]
-) -> dict[int, Line]:
-    """The lines that the checks must see, by their numbers.
+def _corrected(
+    before: dict[int, Line], changes: Sequence[Change]
+) -> tuple[dict[int, Line], list[Change]]:
+    """The lines with these changes, and those changes that change anything."""
+    after = {n: line.copy() for n, line in before.items()}
+    return after, [change for change in changes if _changed(after, change)]
 
-    All of them where the rules ask for more than the neighbourhood: the last printed digit of a
-    report in thousands, findings that were too many to be kept.
+
+async def _concerned(
+    connection: Connection, document: Record, corrected: set[int], *, is_whole: bool
+) -> tuple[dict[int, Line], int]:
+    """The lines that the checks must see, by their numbers, and how many decimals the others have.
+
+    All of them where there were more findings than are kept, or where what a report in thousands
+    is rounded to has changed.
     """
     skeleton = [
         (row["n"], row["parent"], row["kind"])
         for row in await connection.fetch(SQL.skeleton, document["id"])
     ]
-    is_whole = document["unit"] != 1 or kept.is_cut
     near = [n for n, _, _ in skeleton] if is_whole else list(concerned(skeleton, corrected))
     rows = await connection.fetch(SQL.lines_named, document["id"], near)
-    return {row["n"]: Line.of(row) for row in rows}
+    decimals = 0
+    if document["unit"] != 1 and len(near) < len(skeleton):
+        decimals = await connection.fetchval(SQL.decimals_elsewhere, document["id"], near)
+    return {row["n"]: Line.of(row) for row in rows}, decimals
 
 
 def _changed(lines: dict[int, Line], change: Change) -> bool:

@@ -31,6 +31,15 @@ from osv_check where osv_document_id = $1 order by ordinal
 -- What tells which lines a correction concerns.
 select n, parent, kind from osv_line where osv_document_id = $1 order by n
 
+-- name: decimals_elsewhere
+-- How many decimals the amounts of the other lines have.
+select coalesce(max(greatest(
+    scale(trim_scale(l.opening_debit)), scale(trim_scale(l.opening_credit)), scale(trim_scale(l.turnover_debit)),
+    scale(trim_scale(l.turnover_credit)), scale(trim_scale(l.closing_debit)), scale(trim_scale(l.closing_credit))
+)), 0)
+from osv_line l left join unnest($2::int[]) as near (n) using (n)
+where l.osv_document_id = $1 and near.n is null
+
 -- name: lines_named
 -- These lines, in their order.
 select n, parent, level, kind, account, name, indicator, currency, off_balance, opening_debit, opening_credit,

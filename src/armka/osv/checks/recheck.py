@@ -40,7 +40,8 @@ _Key = tuple[str, tuple[int, ...], Column | None, str]
 
 class About(msgspec.Struct, frozen=True):
     """What the rules ask of a document beside its lines. `shape`: how its table was found, where
-    the source says it; `account`: the one that it is about.
+    the source says it; `account`: the one that it is about; `decimals`: how many the amounts of
+    the lines have that are not checked.
     """
 
     unit: int = 1
@@ -48,6 +49,7 @@ class About(msgspec.Struct, frozen=True):
     period_to: date | None = None
     shape: str | None = None
     scanned: bool = False
+    decimals: int = 0
 
 
 class Checked(msgspec.Struct):
@@ -168,7 +170,7 @@ def check(entries: list[Entry], about: About) -> Checked:
 
 
 def _findings(body: Body, about: About) -> Iterator[Check]:
-    judge = judge_of(about.unit, body.entries)
+    judge = judge_of(about.unit, body.entries, about.decimals)
     findings = Findings(body, addressed=False)
     tree = tree_of(body.entries)
     ends = bookkeeping.leaves(body, tree)

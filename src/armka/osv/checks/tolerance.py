@@ -11,13 +11,14 @@ from armka.osv.entries import Entry
 Judge = Callable[[int, int], Severity | None]
 
 
-def judge_of(unit: int, entries: list[Entry]) -> Judge:
-    """Make the judge of a difference, given how many addends are in it.
+def judge_of(unit: int, entries: list[Entry], decimals: int = 0) -> Judge:
+    """Make the judge of a difference, given how many addends are in it. `decimals`: those that
+    amounts beside these entries have.
 
     More than a step for each is an error. Less, where honest rounding cannot explain it, is a
     warning: no difference goes unsaid.
     """
-    step = KOPECK if unit == 1 else _step(entries)
+    step = KOPECK if unit == 1 else step_of(entries, decimals)
     # Bookkeeping in kopecks is exact; a report in thousands is rounded.
     rounding = 0 if unit == 1 else step
 
@@ -29,10 +30,14 @@ def judge_of(unit: int, entries: list[Entry]) -> Judge:
     return judge
 
 
-def _step(entries: list[Entry]) -> int:
+def step_of(entries: list[Entry], decimals: int = 0) -> int:
     """The last printed digit: the coarsest power of ten that divides every amount, one unit at
-    most.
+    most. `decimals`: those that amounts beside these entries have.
     """
+    return min(_step(entries), int(SCALE // 10 ** min(decimals, DECIMALS)))
+
+
+def _step(entries: list[Entry]) -> int:
     amounts = [amount for entry in entries for amount in entry.amounts if amount]
     for decimals in range(DECIMALS):
         step = int(SCALE // 10**decimals)
