@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armka.services.scanning_system.reading.marks import Rect, is_strict, likely, tidy
-from armka.services.scanning_system.reading.rereading import decide
+from armka.services.scanning_system.reading.rereading import decide, vote
 from armka.services.scanning_system.reading.rules import Rule, Span, grids
+from armka.services.scanning_system.reading.strips import Reading
 from armka.services.scanning_system.reading.tables import Slot
 from tests.pages.printing import amount
 
@@ -56,7 +57,7 @@ def slot(text: str, confidence: float | None) -> Slot:
 
 def test_readings_that_agree_are_as_sure_as_the_surer_one():
     cell = slot("1 234,56", 0.8)
-    decide(cell, "1 234,56", 0.95)
+    assert decide(cell, Reading("1 234,56", 0.95))
 
     assert (cell.text, cell.confidence, cell.alternatives) == ("1 234,56", 0.95, [])
 
@@ -73,7 +74,9 @@ def test_readings_that_agree_are_as_sure_as_the_surer_one():
 )
 def test_readings_that_differ_are_doubted_and_both_are_shown(first, second):
     cell = slot(first, 0.97)
-    decide(cell, second, 0.97)
+    reading = Reading(second, 0.97)
+    assert not decide(cell, reading)
+    vote(cell, [reading])
 
     assert cell.confidence is not None
     assert cell.confidence < 0.5
@@ -81,9 +84,19 @@ def test_readings_that_differ_are_doubted_and_both_are_shown(first, second):
     assert {text for text in (first, second) if text} <= shown
 
 
+def test_of_readings_that_differ_the_most_frequent_amount_stands_and_stays_doubted():
+    cell = slot("3,14", 0.97)
+    vote(cell, [Reading("5,14", 0.99), Reading("3,14", 0.6), Reading("3. 14", 0.9)])
+
+    assert cell.text == "3,14"
+    assert cell.confidence is not None
+    assert cell.confidence < 0.5
+    assert [it.text for it in cell.alternatives] == ["5,14"]
+
+
 def test_a_letter_among_digits_is_a_proposal_and_no_value():
     cell = slot("1 2З4,56", 0.9)
-    decide(cell, "1 2З4,56", 0.9)
+    decide(cell, Reading("1 2З4,56", 0.9))
 
     assert cell.text == "1 2З4,56"
     assert [it.text for it in cell.alternatives] == ["1 234,56"]
@@ -91,7 +104,7 @@ def test_a_letter_among_digits_is_a_proposal_and_no_value():
 
 def test_ink_that_nobody_reads_is_not_an_empty_cell():
     cell = slot("", None)
-    decide(cell, "", 0.0)
+    decide(cell, Reading("", 0.0))
 
     assert cell.confidence == 0.0
 

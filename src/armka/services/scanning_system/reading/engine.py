@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 import tesserocr
 from numpy.typing import NDArray
@@ -66,6 +67,20 @@ def read(picture: NDArray[np.uint8], tessdata: str, language: str = LANGUAGE) ->
         return list(_words(api))
     finally:
         api.Clear()
+
+
+def read_at(
+    size: float, picture: NDArray[np.uint8], tessdata: str, language: str = LANGUAGE
+) -> list[Read]:
+    """Read a picture at another size; the boxes are those of the picture as it came."""
+    resized = cv2.resize(picture, None, fx=size, fy=size, interpolation=cv2.INTER_AREA)
+    words = read(np.asarray(resized, np.uint8), tessdata, language)
+    return [Read([_sized(it, 1 / size) for it in word.letters], word.confidence) for word in words]
+
+
+def _sized(letter: Letter, factor: float) -> Letter:
+    left, top, right, bottom = (round(it * factor) for it in letter[1:5])
+    return Letter(letter.text, left, top, right, bottom, letter.confidence)
 
 
 def _words(api: tesserocr.PyTessBaseAPI) -> Iterator[Read]:

@@ -13,6 +13,10 @@ Matrix = NDArray[np.float64]
 
 _WORK_PIXELS = 1000
 _EIGHTH = 0.125
+_QUARTER = 0.25
+_RIM = (0.08, 0.92)  # of a side, without its corners
+_RIM_OFF = 0.06  # of its length: how far the rim may be
+_RIM_LEAST = 40  # points
 _DESK_SHARES = (0.02, 0.7)
 _DESK_CONTRAST = 60.0
 _CORNER = 0.02  # of the outline: what is smaller is no corner
@@ -42,7 +46,7 @@ def paper_of(picture: Picture) -> Paper:
     around = np.ones_like(even)
     cv2.fillConvexPoly(around, corners.round().astype(np.int32), 0)
     even[around > 0] = 255
-    return Paper(even, np.hstack([corners, np.roll(corners, -1, axis=0)]))
+    return Paper(even, _sides(grey, corners))
 
 
 def _outline(light: Picture) -> NDArray[np.float64] | None:
@@ -62,6 +66,35 @@ def _outline(light: Picture) -> NDArray[np.float64] | None:
         return None
     corners = cv2.approxPolyDP(hull, _CORNER * cv2.arcLength(hull, closed=True), closed=True)
     return np.asarray(corners, np.float64).reshape(-1, 2)
+
+
+def _sides(grey: Picture, corners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sides of an outline as lines through the rim of what is bright: where the light was
+    looked at, corners are round.
+    """
+    small = cv2.resize(grey, None, fx=_QUARTER, fy=_QUARTER, interpolation=cv2.INTER_AREA)
+    _, bright = cv2.threshold(small, 0, 1, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    contours, _ = cv2.findContours(bright, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    rim = np.asarray(max(contours, key=cv2.contourArea), np.float64).reshape(-1, 2) / _QUARTER
+    ends = np.hstack([corners, np.roll(corners, -1, axis=0)])
+    return np.array([_side(rim, end[:2], end[2:]) for end in ends])
+
+
+def _side(
+    rim: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The line through the rim beside a side, as its two ends; the side, where none is there."""
+    run = end - start
+    length = float(np.hypot(*run))
+    along = run / max(length, 1.0)
+    places = (rim - start) @ along / max(length, 1.0)
+    off = np.abs((rim - start) @ np.array([-along[1], along[0]]))
+    near = rim[(places > _RIM[0]) & (places < _RIM[1]) & (off < length * _RIM_OFF)]
+    if len(near) < _RIM_LEAST:
+        return np.hstack([start, end])
+    x, y, at_x, at_y = cv2.fitLine(near.astype(np.float32), cv2.DIST_HUBER, 0, 0.01, 0.01).ravel()
+    middle, way = np.array([at_x, at_y], np.float64), np.array([x, y], np.float64) * length / 2
+    return np.hstack([middle - way, middle + way])
 
 
 def ink(grey: Picture, window: int = 31) -> Picture:
