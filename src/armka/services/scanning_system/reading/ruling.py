@@ -41,10 +41,10 @@ def _opened(mask: Picture, run: tuple[int, int], thicker: tuple[int, int]) -> Pi
 
 
 def _rules(mask: Picture, *, is_across: bool) -> list[Rule]:
-    count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+    contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     rules = []
-    for index in range(1, count):
-        left, top, width, height = (int(it) for it in stats[index, :4])
+    for contour in contours:
+        left, top, width, height = cv2.boundingRect(contour)
         thickness = height if is_across else width
         if thickness > _THICK_MAX:
             continue

@@ -71,20 +71,23 @@ def _quarter(rotation: int, width: int, height: int) -> Matrix:
     return np.array(turns[rotation], np.float64)
 
 
-def _glyph_height(mask: Picture) -> float | None:
+def _glyph_height(mask: Picture, least: int = 20) -> float | None:
     """How high digits and capitals are: most pieces of ink are letters."""
     _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
     heights, widths, areas = stats[1:, 3], stats[1:, 2], stats[1:, 4]
     low, high = _GLYPH_HEIGHTS
     letters = (heights >= low) & (heights <= high) & (widths < heights * 1.6) & (widths > 1)
     letters &= areas > heights
-    if letters.sum() < 20:
+    if letters.sum() < least:
         return None
     return float(np.percentile(heights[letters], 65))
 
 
 def _scale(grey: Picture) -> float:
-    height = _glyph_height(ink(grey))
+    """By how much to enlarge; the middle of the page tells it, where enough is written there."""
+    high, wide = grey.shape
+    middle = grey[high // 4 : high * 3 // 4, wide // 4 : wide * 3 // 4]
+    height = _glyph_height(ink(middle), least=100) or _glyph_height(ink(grey))
     return 1.0 if height is None else float(np.clip(TEXT_HEIGHT / height, *_SCALES))
 
 
