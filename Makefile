@@ -20,7 +20,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test soak soak-jobs cluster bench pages mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
+.PHONY: help demo test soak soak-jobs cluster bench pages soak-pages mutants smoke smoke-newest check lint types imports tidy format lock reference dist system-deps clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARG
 
 pages: $(BENCH)/.made ## Scanned pages read against the truth, by kind and resolution; speed beside others (ARGS=--help)
 	@OMP_THREAD_LIMIT=1 PYTHONPATH=src $(BENCH)/bin/python -m bench.pages $(ARGS)
+
+soak-pages: $(BENCH)/.made ## Scans all the way to their lines: wrong values in documents that are done (ARGS=--help)
+	@OMP_THREAD_LIMIT=1 PYTHONPATH=src $(BENCH)/bin/python -m bench.silent $(ARGS)
 
 mutants: $(VENV)/.dev ## Every deliberate fault, of the core, a service and scan-gateway, against every check: which see it
 	$(PY) -m pytest tests/conformance/matrix.py tests/conformance/service/matrix.py tests/scan_gateway/test_mutants.py -n $(WORKERS) -rP $(ARGS)

@@ -9,12 +9,16 @@ _FOLDERS = (Path("/usr/share/fonts/truetype"), Path(sys.prefix) / "share/fonts")
 TUNED = (
     ("dejavu/DejaVuSans.ttf", "dejavu/DejaVuSans-Bold.ttf"),
     ("liberation/LiberationSans-Regular.ttf", "liberation/LiberationSans-Bold.ttf"),
-)
-MEASURED = (
-    ("paratype/PTS55F.ttf", "paratype/PTS75F.ttf"),
-    ("paratype/PTF55F.ttf", "paratype/PTF75F.ttf"),
     ("liberation/LiberationSerif-Regular.ttf", "liberation/LiberationSerif-Bold.ttf"),
     ("liberation/LiberationSansNarrow-Regular.ttf", "liberation/LiberationSansNarrow-Bold.ttf"),
+    ("paratype/PTS55F.ttf", "paratype/PTS75F.ttf"),
+    ("paratype/PTF55F.ttf", "paratype/PTF75F.ttf"),
+)
+MEASURED = (
+    ("crosextra/Carlito-Regular.ttf", "crosextra/Carlito-Bold.ttf"),
+    ("freefont/FreeSans.ttf", "freefont/FreeSansBold.ttf"),
+    ("dejavu/DejaVuSerif.ttf", "dejavu/DejaVuSerif-Bold.ttf"),
+    ("paratype/PTC55F.ttf", "paratype/PTC75F.ttf"),
 )
 
 

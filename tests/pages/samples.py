@@ -11,7 +11,7 @@ from random import Random
 
 from tests.books.ledger import make
 from tests.pages.degrading import encode, rasterise
-from tests.pages.fonts import MEASURED, TUNED, find
+from tests.pages.fonts import TUNED, find
 from tests.pages.hostile import flate_bomb
 from tests.pages.printing import Print, print_ledger
 
@@ -46,8 +46,7 @@ def picture() -> bytes:
 
 
 def _styles() -> dict[str, Print]:
-    sans, dejavu = TUNED[1], TUNED[0]
-    serif = MEASURED[2]
+    dejavu, sans, serif = TUNED[:3]
     return {
         "bordered": Print(find(sans[0]), find(sans[1]), is_landscape=True),
         "light": Print(find(serif[0]), find(serif[1]), rules="light", is_landscape=True),

@@ -72,13 +72,15 @@ def _down(
 def _lean(grey: Picture) -> float:
     """By how many degrees lines of text lean: turned back, they leave the whitest gaps."""
     mask = ink(grey)
-    half = np.asarray(cv2.resize(mask, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), np.uint8)
+    half = np.asarray(
+        cv2.resize(mask, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), np.uint8
+    )
     coarse = max(np.arange(-3.0, 3.01, 0.5), key=lambda it: _contrast(half, it))
     fine = np.arange(coarse - 0.45, coarse + 0.46, 0.05)
     return float(max(fine, key=lambda it: _contrast(mask, it)))
 
 
-def _contrast(mask: Picture, degrees: float) -> float:
+def _contrast(mask: cv2.typing.MatLike, degrees: float) -> float:
     height, width = mask.shape
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1)
     turned = cv2.warpAffine(mask, turn, (width, height), flags=cv2.INTER_LINEAR)

@@ -54,9 +54,7 @@ def _read(
     return [] if strip is None else strip.read(size, tessdata, language)
 
 
-def _settle(
-    disputed: list[tuple[Slot, Reading]], clean: NDArray[np.uint8], tessdata: str
-) -> None:
+def _settle(disputed: list[tuple[Slot, Reading]], clean: NDArray[np.uint8], tessdata: str) -> None:
     slots = [slot for slot, _ in disputed]
     more = [
         _read(slots, clean, tessdata, engine.second(tessdata) if other else engine.LANGUAGE, size)
