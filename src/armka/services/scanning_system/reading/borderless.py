@@ -106,15 +106,17 @@ def _runs_on(line: _Line, below: _Line, height: float) -> bool:
 
 
 def _header_top(page: list[_Line], first: int, height: float, edge: float) -> int:
-    """Lines of several phrases that reach over the amounts are the header; a title is not."""
+    """Lines of several phrases that reach over the amounts are the header; a title is not. Between
+    them one label alone may run on.
+    """
     top = first
-    while (
-        top > 0
-        and len(page[top - 1].phrases) >= _HEADER_PHRASES_MIN
-        and page[top - 1].phrases[-1].left > edge
-        and page[top].top - page[top - 1].bottom < height * _BLANK_LINES
-    ):
-        top -= 1
+    for index in range(first - 1, -1, -1):
+        line = page[index]
+        is_near = page[index + 1].top - line.bottom < height * _BLANK_LINES
+        if not is_near or line.phrases[-1].left <= edge:
+            break
+        if len(line.phrases) >= _HEADER_PHRASES_MIN:
+            top = index
     return top
 
 

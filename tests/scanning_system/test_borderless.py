@@ -1,0 +1,46 @@
+"""Tables without lines: their columns and their header, found where words stand."""
+
+from armka.services.scanning_system.reading.borderless import find
+from armka.services.scanning_system.reading.marks import Mark, Rect
+from armka.services.scanning_system.reading.tables import fill
+
+WIDE, HIGH = 16, 32
+
+
+def line(top: float, **phrases: int) -> list[Mark]:
+    """Words of a line: each phrase by its left edge; an underscore in a name is a space."""
+    marks = []
+    for phrase, left in phrases.items():
+        x = float(left)
+        for text in phrase.split("_"):
+            right = x + WIDE * len(text)
+            marks.append(Mark(text, Rect(x, top, right, top + HIGH), None))
+            x = right + WIDE
+    return marks
+
+
+def row(top: float, code: str, name: str, amounts: dict[int, str]) -> list[Mark]:
+    """A row: amounts by their right edge."""
+    marks = line(top, **{code: 100, name: 300})
+    for right, text in amounts.items():
+        marks.append(Mark(text, Rect(right - WIDE * len(text), top, right, top + HIGH), None))
+    return marks
+
+
+def test_a_label_of_the_header_may_run_on_alone():
+    marks = [
+        *line(0, Оборотно_сальдовая_ведомость=100),
+        *line(200, Счет=100, Наименование=300, Сальдо_на_начало=1000, Обороты_за_период=1500),
+        *line(250, периода=1080),
+        *line(310, Дебет=980, Кредит=1240, Дебет_=1520, Кредит_=1780),
+        *row(370, "01", "Основные_средства", {1160: "132,55", 1700: "92,93", 1940: "0,08"}),
+        *row(430, "02", "Амортизация", {1400: "118,00", 1700: "28,99", 1940: "28,98"}),
+        *row(490, "10", "Материалы", {1160: "7,55", 1700: "1,93", 1940: "0,08"}),
+    ]
+
+    grid = find([mark for mark in marks if mark.text])
+
+    assert grid is not None
+    above = {slot.text: slot.span for slot in fill(grid, marks).slots if slot.span.row == 0}
+    assert above["Сальдо на начало периода"].columns == 2
+    assert above["Обороты за период"].columns == 2
