@@ -160,7 +160,18 @@ class _Printer:
             self._text((left + right - width) / 2, y, line, self.font)
 
     def _wrapped(self, text: str, font: str, width: float) -> list[str]:
-        return simpleSplit(text, font, self.style.size, width - 2 * _PADDING) or [""]
+        room = width - 2 * _PADDING
+        words = (it for word in text.split(" ") for it in self._broken(word, font, room))
+        return simpleSplit(" ".join(words), font, self.style.size, room) or [""]
+
+    def _broken(self, word: str, font: str, room: float) -> list[str]:
+        """A word wider than its cell, in pieces."""
+        parts = [""]
+        for letter in word:
+            if pdfmetrics.stringWidth(parts[-1] + letter, font, self.style.size) > room:
+                parts.append("")
+            parts[-1] += letter
+        return parts
 
     def _frame(self, left: float, right: float, top: float, bottom: float) -> None:
         self.canvas.setLineWidth(self.style.rule_width)

@@ -30,8 +30,8 @@ def row(top: float, code: str, name: str, amounts: dict[int, str]) -> list[Mark]
 def test_a_label_of_the_header_may_run_on_alone():
     marks = [
         *line(0, Оборотно_сальдовая_ведомость=100),
-        *line(200, Счет=100, Наименование=300, Сальдо_на_начало=1000, Обороты_за_период=1500),
-        *line(250, периода=1080),
+        *line(200, Счет=100, Наименование=300, Сальдо_на_начало=1080, Обороты_за_период=1500),
+        *line(250, периода=1150),
         *line(310, Дебет=980, Кредит=1240, Дебет_=1520, Кредит_=1780),
         *row(370, "01", "Основные_средства", {1160: "132,55", 1700: "92,93", 1940: "0,08"}),
         *row(430, "02", "Амортизация", {1400: "118,00", 1700: "28,99", 1940: "28,98"}),
@@ -44,3 +44,23 @@ def test_a_label_of_the_header_may_run_on_alone():
     above = {slot.text: slot.span for slot in fill(grid, marks).slots if slot.span.row == 0}
     assert above["Сальдо на начало периода"].columns == 2
     assert above["Обороты за период"].columns == 2
+
+
+def test_a_label_to_the_left_of_its_amounts_makes_no_column():
+    marks = [
+        *line(0, Счет=100, Наименование=300, Дебет=980, Кредит=1240),
+        *row(60, "01", "Основные_средства", {1160: "132,55", 1480: "9,95"}),
+        *row(120, "02", "Амортизация", {1160: "118,00", 1480: "8,99"}),
+        *row(180, "10", "Материалы", {1160: "7,55", 1480: "1,93"}),
+    ]
+
+    grid = find(marks)
+
+    assert grid is not None
+    assert len(grid.xs) - 1 == 4
+    assert [slot.text for slot in fill(grid, marks).slots if slot.span.row == 0] == [
+        "Счет",
+        "Наименование",
+        "Дебет",
+        "Кредит",
+    ]

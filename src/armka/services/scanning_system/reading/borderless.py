@@ -10,6 +10,7 @@ from armka.services.scanning_system.reading.rules import Grid, Span
 from armka.services.scanning_system.reading.tables import row_tops
 
 _BODY_LINES_MIN = 2
+_ROW_AMOUNTS = 4  # a line of so many is a row, were it the only one
 _WIDE_GAP = 1.0  # in heights of the line
 _BLANK_LINES = 3.5
 _HEADER_PHRASES_MIN = 2
@@ -40,7 +41,8 @@ def find(marks: list[Mark]) -> Grid | None:
     height = statistics.median(mark.box.height for mark in marks)
     page = [_line(it, height) for it in lines(marks)]
     body = [index for index, line in enumerate(page) if line.amounts >= 1]
-    if sum(page[index].amounts >= _HEADER_PHRASES_MIN for index in body) < _BODY_LINES_MIN:
+    are_many = sum(page[index].amounts >= _HEADER_PHRASES_MIN for index in body) >= _BODY_LINES_MIN
+    if not are_many and all(page[index].amounts < _ROW_AMOUNTS for index in body):
         return None
     first, last = _reach(page, body, height)
     edge = min(p.left for line in page[first : last + 1] for p in line.phrases if p.is_amount)
@@ -128,10 +130,26 @@ def _columns(body: list[_Line], header: list[_Line]) -> list[tuple[float, float]
         [p for line in body for p in line.phrases if not p.is_amount and p.right <= edge]
     )
     columns = [*_names(texts, body), *amounts]
-    for phrase in header[-1].phrases if header else []:
-        if all(phrase.right < left or phrase.left > right for left, right in columns):
-            columns.append((phrase.left, phrase.right))
-    return sorted(columns)
+    return _labelled(columns, header[-1].phrases) if header else columns
+
+
+def _labelled(
+    columns: list[tuple[float, float]], labels: list[_Phrase]
+) -> list[tuple[float, float]]:
+    """Columns with those of their labels that stand over nothing: amounts stand at the right of
+    their column, so such a label belongs to a column to its right that has no other, or else to
+    one that is empty.
+    """
+    found = list(columns)
+    for label, after in zip(labels, [*labels[1:], None], strict=True):
+        if any(label.right >= left and label.left <= right for left, right in found):
+            continue
+        right_of = min((it for it in found if it[0] > label.right), default=None)
+        if right_of is None or (after is not None and after.left <= right_of[1]):
+            found.append((label.left, label.right))
+        else:
+            found[found.index(right_of)] = (label.left, right_of[1])
+    return sorted(found)
 
 
 def _names(texts: list[tuple[float, float]], body: list[_Line]) -> list[tuple[float, float]]:
