@@ -36,7 +36,6 @@ from tests.pages.cases import KINDS, Drawn, Kind, looks, suffering
 from tests.pages.degrading import degrade, rasterise
 from tests.pages.printing import Printed, print_ledger
 
-_FIRST = 1_000_000
 _RESOLUTIONS = (200, 300)
 _TEXT = Limits(max_pages=500, max_pixels=70_000_000, tessdata=None)
 _ENGINE = answer.Engine("bench", "1")
