@@ -12,7 +12,6 @@ from armka.services.scanning_system.reading.engine import Letter, Read
 from armka.services.scanning_system.reading.paper import Picture
 from armka.services.scanning_system.reading.rules import Grid, Span
 
-_NARROW = 0.8  # letters are still told apart; spaces between digits sometimes are not
 _GAP = 40  # pixels between cells, where text is 32 high
 _MARGIN = 4
 _INSET = 2
@@ -37,10 +36,11 @@ class _Shelf:
 
 
 class Packed:
-    """A picture with its tables packed."""
+    """A picture with its tables packed, their letters narrowed to a share of their width."""
 
-    def __init__(self, picture: Picture, grids: list[Grid]) -> None:
+    def __init__(self, picture: Picture, grids: list[Grid], narrow: float = 1.0) -> None:
         self.picture = picture.copy()
+        self._narrow = narrow
         self._shelves = [self._pack(picture, grid) for grid in grids]
 
     def back(self, read: Read) -> Read:
@@ -71,7 +71,7 @@ class Packed:
         if not inked.size:
             return
         first, last = max(int(inked[0]) - _MARGIN, 0), int(inked[-1]) + _MARGIN + 1
-        wide, high = max(round((last - first) * _NARROW), 1), bottom - top
+        wide, high = max(round((last - first) * self._narrow), 1), bottom - top
         piece = cv2.resize(cell[:, first:last], (wide, high), interpolation=cv2.INTER_AREA)
         covered = range(span.row, span.row + span.rows)
         to = min(max(cursors[row] for row in covered), left + first)
@@ -85,16 +85,16 @@ class Packed:
         for shelf in self._shelves:
             place = shelf.grid.place(x, y)
             if place is not None:
-                return _moved_back(letter, shelf.rows[place[0]], x)
+                return self._moved_back(letter, shelf.rows[place[0]], x)
         return letter
 
-
-def _moved_back(letter: Letter, moves: list[_Move], x: float) -> Letter:
-    index = bisect.bisect([move.left for move in moves], x) - 1
-    if index < 0:
-        return letter
-    move = moves[index]
-    left, right = (
-        round(move.before + (it - move.now) / _NARROW) for it in (letter.left, letter.right)
-    )
-    return letter._replace(left=left, right=right)
+    def _moved_back(self, letter: Letter, moves: list[_Move], x: float) -> Letter:
+        index = bisect.bisect([move.left for move in moves], x) - 1
+        if index < 0:
+            return letter
+        move = moves[index]
+        left, right = (
+            round(move.before + (it - move.now) / self._narrow)
+            for it in (letter.left, letter.right)
+        )
+        return letter._replace(left=left, right=right)

@@ -19,6 +19,8 @@ _NEAR = 9.0  # pixels, where text is 32 high
 _GAP = 44.0
 _EDGE_SHARE = 0.25
 _LEGIBLE = 0.5
+_NARROW = 0.8  # letters of a fine scan are still told apart, and sooner
+_FINE = 1.7  # times that it was enlarged: what came coarser is as wide as it is
 _SIZE = 0.75  # Tesseract reads letters of 24 pixels as well as larger ones, and sooner
 
 
@@ -40,19 +42,21 @@ def _read_upright(
     """Read the page; where nothing in it is legible, it may stand on its head."""
     page = straighten(paper)
     found, clean = _ruled(page)
-    words = _read(clean, found, tessdata)
+    words = _read(page, clean, found, tessdata)
     if _legible(words) >= _LEGIBLE:
         return page, found, clean, words
     other = straighten(paper, upside_down=True)
     other_found, other_clean = _ruled(other)
-    other_words = _read(other_clean, other_found, tessdata)
+    other_words = _read(other, other_clean, other_found, tessdata)
     if _legible(other_words) > _legible(words):
         return other, other_found, other_clean, other_words
     return page, found, clean, words
 
 
-def _read(clean: NDArray[np.uint8], found: list[Grid], tessdata: str) -> list[engine.Read]:
-    packed = Packed(clean, found)
+def _read(
+    page: Straight, clean: NDArray[np.uint8], found: list[Grid], tessdata: str
+) -> list[engine.Read]:
+    packed = Packed(clean, found, _NARROW if page.scale < _FINE else 1.0)
     return [packed.back(word) for word in engine.read_at(_SIZE, packed.picture, tessdata)]
 
 
