@@ -9,10 +9,11 @@ from pathlib import Path
 from random import Random
 
 import cv2
+from PIL import Image
 
 from tests.books.ledger import Ledger, make
 from tests.books.samples import FOLDER
-from tests.pages.degrading import Degradation, Picture, degrade, rasterise
+from tests.pages.degrading import Degradation, degrade, rasterise
 from tests.pages.fonts import TUNED, find
 from tests.pages.printing import Print, print_ledger
 
@@ -38,18 +39,20 @@ def _pdf(path: Path) -> None:
 
 
 def _png(path: Path) -> None:
+    """As a scanner does it, which names its resolution: type so small is not fine enough to be
+    believed on the measure of its figures.
+    """
     pdf = _printed(0, 'ООО "Тополь"', 0.5, size=7.0)
-    _save(path, degrade(rasterise(pdf, 200, [0])[0], Degradation(skew=0.5, blur=0.6), 1))
+    scan = degrade(rasterise(pdf, 200, [0])[0], Degradation(skew=0.5, blur=0.6), 1)
+    grey = cv2.cvtColor(scan, cv2.COLOR_RGB2GRAY)
+    Image.fromarray(grey).save(path, dpi=(200, 200), optimize=True)
 
 
 def _jpg(path: Path) -> None:
     pdf = _printed(2, 'АО "Верба"', 0.25, size=8.0, is_landscape=True)
     how = Degradation(shadow=0.3, stamp=True, noise=4)
-    _save(path, degrade(rasterise(pdf, 200, [0])[0], how, 2), cv2.IMWRITE_JPEG_QUALITY, 60)
-
-
-def _save(path: Path, picture: Picture, *parameters: int) -> None:
-    done, data = cv2.imencode(path.suffix, cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), parameters)
+    photo = cv2.cvtColor(degrade(rasterise(pdf, 200, [0])[0], how, 2), cv2.COLOR_RGB2GRAY)
+    done, data = cv2.imencode(path.suffix, photo, (cv2.IMWRITE_JPEG_QUALITY, 60))
     assert done
     path.write_bytes(data.tobytes())
 
