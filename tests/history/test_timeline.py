@@ -54,7 +54,7 @@ def _facts(jobs: list[dict[str, Any]], **more: Any) -> Facts:
             "created_at": _at(0), "error_message": None,
             "current_recognition_job_id": jobs[-1]["id"]}  # fmt: skip
     usual: dict[str, Any] = dict.fromkeys(
-        ("events", "documents", "checks", "unmapped", "rejected", "audit"), ()
+        ("events", "documents", "checks", "unmapped", "rejected", "audit", "words"), ()
     )
     return Facts(file=file, attempts=jobs, **(usual | more))
 
@@ -162,3 +162,23 @@ def test_an_imported_job_that_had_ended_is_told_too() -> None:
     job = _job(status="error", error_code="UNREADABLE", finished_at=_at(9))
     entry = timeline(_facts([job]))[-1]
     assert (entry.at, entry.kind) == (_at(9), Kind.FAILED)
+
+
+def test_what_analysts_did_with_it_is_told() -> None:
+    """Corrections with their number, confirmations with their reason."""
+    job = _job(mapped_at=_at(4))
+    corrected = {"at": _at(5), "actor": "ivanova", "action": "document.corrected", "reason": None,
+                 "details": {"document": 1, "revision": 2, "values": 3}}  # fmt: skip
+    word = {"made_by": "petrov", "reason": "сверено", "attempt": 1}
+    facts = _facts(
+        [job],
+        audit=[corrected],
+        words=[word | {"action": "confirmed", "made_at": _at(6)},
+               word | {"action": "reopened", "made_at": _at(7)}],
+    )  # fmt: skip
+    assert _told(facts)[-3:] == [
+        "Corrected by ivanova, values: 3",
+        "Confirmed by petrov",
+        "Reopened by petrov",
+    ]
+    assert timeline(facts)[-1].fields["message"] == "сверено"

@@ -63,6 +63,14 @@ limit $2
 -- What people did with the file, $2 of it at most.
 select at, actor, action, reason, details
 from audit_event
-where subject = $1::text and action in ('file.attempt', 'file.withdrawn', 'file.restored')
+where subject = $1::text and action in ('file.attempt', 'file.withdrawn', 'file.restored', 'document.corrected')
 order by id
+limit $2
+
+-- name: words
+-- What analysts said of the file, $2 of it at most.
+select c.action, c.reason, c.made_by, c.made_at, j.attempt
+from osv_confirmation c join recognition_job j on j.id = c.recognition_job_id
+where c.stored_file_id = $1
+order by c.id
 limit $2

@@ -72,4 +72,5 @@ async def _facts(connection: Connection, file: Record) -> Facts:
         unmapped=await rows(SQL.unmapped, jobs),
         rejected=await rows(SQL.rejected, jobs, _MESSAGES),
         audit=await rows(SQL.audit, str(file["id"]), _ACTIONS),
+        words=await rows(SQL.words, file["id"], _ACTIONS),
     )

@@ -35,6 +35,9 @@ class Kind(StrEnum):
     READ = "read"
     CHECK_FAILED = "check_failed"
     NOT_APPLIED = "not_applied"
+    CORRECTED = "corrected"
+    CONFIRMED = "confirmed"
+    REOPENED = "reopened"
     WITHDRAWN = "withdrawn"
     RESTORED = "restored"
 
@@ -67,11 +70,12 @@ class Facts:
     unmapped: Sequence[Row]  # results that could not be mapped
     rejected: Sequence[Row]
     audit: Sequence[Row]
+    words: Sequence[Row]  # an analyst's about the file: confirmed, reopened
 
 
 def timeline(facts: Facts) -> list[Entry]:
     """Everything that happened to the file, in its order."""
-    entries = [_uploaded(facts.file), *_handled(facts)]
+    entries = [_uploaded(facts.file), *_handled(facts), *map(_word, facts.words)]
     for job in facts.attempts:
         entries += _attempt(job, facts)
     # Stable: what one transaction did stays in the order in which it is told.
@@ -93,11 +97,22 @@ def _handled(facts: Facts) -> Iterator[Entry]:
                 text = say("Withdrawn by %(by)s: %(reason)s")
                 by = str((event["details"] or {}).get("told", by))
                 yield Entry(event["at"], Kind.WITHDRAWN, text, {"by": by, "reason": why or ""})
+            case "document.corrected":
+                text = say("Corrected by %(by)s, values: %(values)s")
+                fields = _known({"by": by, "reason": why, **event["details"]})
+                yield Entry(event["at"], Kind.CORRECTED, text, fields)
             case "file.restored":
                 text = say("Brought back by %(by)s")
                 yield Entry(event["at"], Kind.RESTORED, text, {"by": by})
             case _:
                 continue
+
+
+def _word(word: Row) -> Entry:
+    kind = Kind(word["action"])
+    text = say("Confirmed by %(by)s") if kind is Kind.CONFIRMED else say("Reopened by %(by)s")
+    fields = _known({"by": word["made_by"], "message": word["reason"]})
+    return Entry(word["made_at"], kind, text, fields, word["attempt"])
 
 
 def _attempt(job: Row, facts: Facts) -> Iterator[Entry]:
