@@ -31,6 +31,9 @@ async def test_two_quarters_that_do_not_join_are_told_on_both_and_on_the_clients
     await page.locator(".order .name").first.click()
     await expect(page.locator(".joint summary .warned")).to_have_count(2)
     file_id: UUID = await world.db.fetchval("select id from stored_file")
+    await page.goto(f"{core.url}/console/documents/{file_id}/1")
+    await page.locator(".goes-on > summary").click()
+    await expect(page.locator(".goes-on .joint summary .warned")).to_have_count(1)
     for look in (LOOKS[0], LOOKS[2]):
         other = await Window.opened(browser, core.url, **look)
         await other.sign_in(NAME, PASSWORD)

@@ -10,6 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from armka.core.identity import secrecy
 from tests.console.chromium import ROOT, Window
 from tests.console.conftest import NAME, PASSWORD
+from tests.console.replicas import round_robin
 from tests.files import documents
 from tests.world import CoreProcess, World, until
 
@@ -149,22 +150,32 @@ async def test_the_list_goes_on_page_by_page(window: Window, world: World) -> No
 
 
 async def test_rows_stay_live_when_a_replica_is_killed(
-    window: Window, world: World, browser: Browser
+    browser: Browser, core: CoreProcess, world: World
 ) -> None:
-    """A page whose stream breaks goes on where it was, on whichever core answers the address."""
+    """Two replicas behind one address: the page goes on where it was with the one that is left."""
+    replicas = {made.url: made for made in (core, await world.core(SIGN_IN_REQUIRED=True))}
     [file_id] = await _files(world, 1, status="PROCESSING")
-    page = window.page
-    await page.reload()
-    await expect(page.locator(".status")).to_have_text("распознаётся")
-    await world.db.execute("update stored_file set status = 'NEEDS_CHECK' where id = $1", file_id)
-    await expect(page.locator(".status")).to_have_text("нужна проверка")
-    core = world.cores[0]
-    core.kill()
-    await core.process.wait()
-    await world.db.execute("update stored_file set status = 'DONE' where id = $1", file_id)
-    await world.core_on(int(core.url.rsplit(":", 1)[1]), SIGN_IN_REQUIRED=True)
-    await expect(page.locator(".status")).to_have_text("готов")
-    window.complaints.clear()
+    async with round_robin(list(replicas)) as balancer:
+        window = await Window.opened(browser, balancer.url)
+        await window.sign_in(NAME, PASSWORD)
+        page = window.page
+        await expect(page.locator(".status")).to_have_text("распознаётся")
+        await page.evaluate("window.stayed = true")
+        await _becomes(world, file_id, "NEEDS_CHECK")
+        await expect(page.locator(".status")).to_have_text("нужна проверка")
+
+        victim = replicas[balancer.last_asked("/console/documents/live") or ""]
+        victim.kill()
+        await victim.process.wait()
+        await _becomes(world, file_id, "DONE")
+        await expect(page.locator(".status")).to_have_text("готов")
+        assert await page.evaluate("window.stayed")
+        assert all(url.startswith(balancer.url) for url in window.asked)
+        await window.context.close()
+
+
+async def _becomes(world: World, file_id: UUID, status: str) -> None:
+    await world.db.execute("update stored_file set status = $2 where id = $1", file_id, status)
 
 
 async def test_the_stream_of_a_page_ends_with_the_session(window: Window, world: World) -> None:
