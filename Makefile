@@ -35,6 +35,12 @@ test: $(VENV)/.dev ## The whole suite, then `make smoke` (ARGS: passed on to pyt
 soak: $(VENV)/.dev ## Documents pass while everything is killed, frozen, restarted; then a reckoning (SEED=, ARGS=--help)
 	$(PY) -m chaos $(if $(SEED),--seed $(SEED)) $(ARGS)
 
+soak-jobs: $(VENV)/.dev ## 5,000 jobs on each transport while servers are harmed at random: equal in the end? (ARGS=--help)
+	$(PY) -m chaos.jobs $(ARGS)
+
+cluster: $(VENV)/.dev ## Jobs pass through three NATS nodes whose leader is killed, frozen, restarted (ARGS=--help)
+	$(PY) -m chaos.cluster $(ARGS)
+
 bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
 	@$(BENCH)/bin/python -m bench $(ARGS)
 

@@ -45,6 +45,14 @@ def tells(text: str) -> list[str]:
     return [f"{number}: {line.strip()[:80]}" for number, line in lines if TELLS.search(line)]
 
 
+def without_recipe(makefile: str, text: str) -> set[str]:
+    """What a text names as `make …`, or the Makefile as `.PHONY`, and has no recipe."""
+    phony = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    named = set(re.findall(r"(?:`|^ {4})make ([a-z][a-z-]*)", text, re.MULTILINE))
+    made = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+    return (named | set(" ".join(phony).split())) - made
+
+
 def unchecked(text: str, root: Path, project: dict) -> list[str]:
     """Rules of STYLE.md that are not numbered in order, or whose checker is not there."""
     rules = RULE.findall(text)
@@ -74,6 +82,18 @@ def test_links_lead_somewhere(tree):
     documents = [path for path in tree if path.suffix == ".md"]
 
     assert [finding for document in documents for finding in dead_links(document)] == []
+
+
+def test_make_commands_that_documents_name_exist(tree, root):
+    texts = [path.read_text() for path in tree if path.suffix == ".md"]
+
+    assert without_recipe((root / "Makefile").read_text(), "\n".join(texts)) == set()
+
+
+def test_a_command_without_recipe_is_found():
+    makefile = ".PHONY: help test\n\nhelp: ## This list\n"
+
+    assert without_recipe(makefile, "`make help`, or\n\n    make soak") == {"test", "soak"}
 
 
 def test_a_document_has_one_title(tree):
