@@ -173,7 +173,7 @@ async def test_the_outbox_reads_what_it_publishes_again_or_gives_up(
     """Few of many publications are overdue."""
     await _add(connection, BATCH, CROWDS["published"], age=60)
     assert (
-        await touched(connection, OUTBOX.claim_unanswered, BATCH, 600.0, 1800.0, 30.0, [], 3)
+        await touched(connection, OUTBOX.claim_unanswered, BATCH, 600.0, 1800.0, [], 30.0, 3)
         <= BOUND
     )
     jobs = await _jobs(connection, "published")

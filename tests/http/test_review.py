@@ -4,14 +4,17 @@ import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 import httpx
+import openpyxl
 import pytest
 
 from tests.http.serving import assert_problem
+from tests.http.test_commands import _armka
 from tests.mapping.results import check, document, file_status, line, waiting
 from tests.world import CoreProcess, World
 
@@ -327,3 +330,52 @@ async def test_what_was_done_is_not_undone_in_the_database(
     await reviewer.correct(seen, (1, "opening_debit", "7"))
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="is kept"):
         await world.db.execute("update osv_correction set new_value = '8'")
+
+
+async def test_it_is_reviewed_on_the_command_line(
+    world: World, http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    """Shown, corrected, confirmed, reopened; what is exported says what was corrected."""
+    file_id, url = await reviewed(world), str(http.base_url)
+
+    async def documents(*words: object) -> tuple[int, str]:
+        return await _armka(url, "documents", *words)
+
+    code, said = await documents("show", file_id, "--json")
+    assert (code, json.loads(said)["unknown_count"]) == (0, 1)
+    code, said = await documents("lines", file_id, "--problems", "--json")
+    assert (code, [json.loads(row)["n"] for row in said.splitlines()]) == (0, [3])
+    assert (await documents("accept", file_id))[0] == 2
+    assert (await documents("accept", file_id, "--all"))[0] == 0
+    edit = ("1.name=Поставщики и подрядчики", "2.turnover_debit=1 031,00")
+    code, said = await documents("correct", file_id, *edit, "--reason", "see page 2")
+    assert (code, "R3" in said) == (0, True)
+    code, said = await documents("correct", file_id, "2.level=7")
+    assert (code, "no such value" in said) == (1, True)
+    code, said = await documents("log", file_id, "--json")
+    made = [json.loads(row) for row in said.splitlines()]
+    assert [(it["line"], it["field"], it["origin"]) for it in made] == [
+        (2, "turnover_debit", "typed"), (1, "name", "typed"), (3, "turnover_debit", "proposal"),
+    ]  # fmt: skip
+    assert {it["made_by"] for it in made} == {"cli"}
+    code, said = await documents("confirm", file_id)
+    assert (code, "reason" in said) == (1, True)
+    for word in ("confirm", "reopen", "confirm"):
+        code, said = await documents(word, file_id, "--reason", "told by telephone")
+        assert (code, ("NEEDS_CHECK" if word == "reopen" else "DONE") in said) == (0, True)
+    for ending in ("xlsx", "csv", "json"):
+        assert (await documents("export", file_id, tmp_path / f"lines.{ending}"))[0] == 0
+    _assert_marked(tmp_path)
+
+
+def _assert_marked(folder: Path) -> None:
+    """Each export says of the corrected amount what was read, and by whom it was changed."""
+    told = "Обороты, дебет: было 30.00 (cli)"
+    assert told in (folder / "lines.csv").read_text(encoding="utf-8-sig")
+    [document] = json.loads((folder / "lines.json").read_bytes())["documents"]
+    corrected = document["lines"][1]["corrected"]["turnover_debit"]
+    assert (document["lines"][1]["values"][2], corrected["first_value"]) == ("1031.00", "30.00")
+    sheet = openpyxl.load_workbook(folder / "lines.xlsx").active
+    [amount] = [cell for row in sheet.iter_rows() for cell in row if cell.value == 1031]
+    assert "было 30.00" in amount.comment.text
+    assert amount.fill.fgColor.rgb != sheet.cell(amount.row, amount.column - 1).fill.fgColor.rgb

@@ -163,7 +163,7 @@ def test_a_correction_leads_to_what_a_sheet_with_that_value_says(
 def test_the_lines_that_a_correction_concerns_say_the_same_as_all(
     book: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rechecking, "_LOOK_AT", 6)
+    monkeypatch.setattr(rechecking, "LOOK_AT", 6)
     for document, _, edit in islice(_edits(book), 5):
         lines = [(line.n, line.parent, line.kind.value) for line in document.lines]
         near = set(concerned(lines, {edit[0]}))

@@ -20,7 +20,7 @@ def get(url: str, path: str) -> dict[str, Any]:
         answer: dict[str, Any] = await api.call(http, "GET", path)
         return answer
 
-    return _ask(url, read)
+    return ask(url, read)
 
 
 def post(url: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def post(url: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
         answer: dict[str, Any] = await api.call(http, "POST", path, json=body)
         return answer
 
-    return _ask(url, send)
+    return ask(url, send)
 
 
 def read_list(
@@ -41,15 +41,17 @@ def read_list(
     async def read(http: httpx.AsyncClient) -> list[dict[str, Any]]:
         return await pages(http, path, filters, limit)
 
-    return _ask(url, read)
+    return ask(url, read)
 
 
-def _ask(url: str, work: Callable[[httpx.AsyncClient], Awaitable[T]]) -> T:
-    async def ask() -> T:
+def ask(url: str, work: Callable[[httpx.AsyncClient], Awaitable[T]]) -> T:
+    """Do this with the API's client; a refusal ends the command."""
+
+    async def asked() -> T:
         async with api.client(url) as http:
             return await work(http)
 
     try:
-        return asyncio.run(ask())
+        return asyncio.run(asked())
     except (ApiRefused, httpx.HTTPError) as error:
         raise api.explain(error, url) from None

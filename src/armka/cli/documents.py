@@ -1,7 +1,5 @@
 """`armka documents show|lines|correct|accept|log|confirm|reopen|export`: the review of a file."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -10,8 +8,9 @@ import httpx
 import typer
 
 from armka.cli import api
-from armka.cli.api import DEFAULT_URL, ApiRefused, AsJson, Url
-from armka.cli.files import pages, save
+from armka.cli.api import DEFAULT_URL, AsJson, Url
+from armka.cli.asking import ask, get, post, read_list
+from armka.cli.files import save
 from armka.cli.output import print_facts, print_json, print_table
 
 app = typer.Typer(help="What was read of a file, and its review.", no_args_is_help=True)
@@ -34,24 +33,13 @@ _FACTS = (
 _LONGEST_CELL = 80
 
 
-def _ask(url: str, work: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
-    async def asked() -> Any:
-        async with api.client(url) as http:
-            return await work(http)
-
-    try:
-        return asyncio.run(asked())
-    except (ApiRefused, httpx.HTTPError) as error:
-        raise api.explain(error, url) from None
-
-
 @app.command("show")
 def show(
     file_id: UUID, *, document: Document = 1, url: Url = DEFAULT_URL, as_json: AsJson = False
 ) -> None:
     """Show a document: what it is, what fails, who confirmed it."""
     path = f"/files/{file_id}/documents/{document}"
-    shown = _ask(url, lambda http: api.call(http, "GET", path))
+    shown = get(url, path)
     print_json(shown) if as_json else _print(shown)
 
 
@@ -82,7 +70,7 @@ def lines(
     """List a document's lines, each with where it stood."""
     filters = {"problems": "true" if problems else None, "account": account, "text": text}
     path = f"/files/{file_id}/documents/{document}/lines"
-    items = _ask(url, lambda http: pages(http, path, filters, limit))
+    items = read_list(url, path, filters, limit)
     if as_json:
         for item in items:
             print_json(item)
@@ -167,7 +155,7 @@ def _change(
         headers = {"If-Match": tag}
         return await api.call_once(http, "POST", f"{path}/{what}", json=body, headers=headers)
 
-    changed = _ask(url, work)
+    changed = ask(url, work)
     if as_json:
         print_json(changed)
         return
@@ -185,7 +173,7 @@ def log(
 ) -> None:
     """Show who changed what, latest first."""
     path = f"/files/{file_id}/documents/{document}/corrections"
-    items = _ask(url, lambda http: pages(http, path, {}, limit))
+    items = read_list(url, path, {}, limit)
     if as_json:
         for item in items:
             print_json(item)
@@ -213,7 +201,7 @@ def reopen(
 def _say(url: str, file_id: UUID, word: str, reason: str | None, *, as_json: bool) -> None:
     body = {"reason": reason, "by": "cli"}
     path = f"/files/{file_id}/{word}"
-    item = _ask(url, lambda http: api.call(http, "POST", path, json=body))
+    item = post(url, path, body)
     print_json(item) if as_json else typer.echo(f"{file_id} is {item['status']}")
 
 

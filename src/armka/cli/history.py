@@ -1,6 +1,5 @@
 """`armka files timeline|attempts|continuity`: what happened to a file, and what it goes on from."""
 
-import asyncio
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -9,13 +8,14 @@ import httpx
 import typer
 
 from armka.cli import api
-from armka.cli.api import DEFAULT_URL, ApiRefused, AsJson, Url
+from armka.cli.api import DEFAULT_URL, AsJson, Url
+from armka.cli.asking import ask, get
 from armka.cli.output import print_json, print_table
 
 
 def timeline(file_id: UUID, *, url: Url = DEFAULT_URL, as_json: AsJson = False) -> None:
     """Tell what happened to a file, and what to do about its error."""
-    told = asyncio.run(get(url, f"/files/{file_id}/timeline"))
+    told = get(url, f"/files/{file_id}/timeline")
     if as_json:
         print_json(told)
         return
@@ -36,7 +36,7 @@ def _said(item: dict[str, Any]) -> str:
 
 def attempts(file_id: UUID, *, url: Url = DEFAULT_URL, as_json: AsJson = False) -> None:
     """List the attempts to recognise a file, first to last."""
-    items = asyncio.run(get(url, f"/files/{file_id}/attempts"))["items"]
+    items = get(url, f"/files/{file_id}/attempts")["items"]
     if as_json:
         for item in items:
             print_json(item)
@@ -53,18 +53,9 @@ def attempts(file_id: UUID, *, url: Url = DEFAULT_URL, as_json: AsJson = False) 
     print_table((*columns, "documents", "counts"), rows, status=1)
 
 
-async def get(url: str, path: str) -> Any:
-    """Ask the API; a refusal ends the command."""
-    try:
-        async with api.client(url) as http:
-            return await api.call(http, "GET", path)
-    except (ApiRefused, httpx.HTTPError) as error:
-        raise api.explain(error, url) from None
-
-
 def continuity(client_ref: str, *, url: Url = DEFAULT_URL, as_json: AsJson = False) -> None:
     """Show a client's documents in order, and which accounts do not go on where they ended (R6)."""
-    told = asyncio.run(get(url, f"/continuity?{urlencode({'client_ref': client_ref})}"))
+    told = get(url, f"/continuity?{urlencode({'client_ref': client_ref})}")
     if as_json:
         print_json(told)
         return
@@ -107,7 +98,7 @@ def changes(
     as_json: AsJson = False,
 ) -> None:
     """Show what the current attempt read otherwise, and what became of the old corrections."""
-    told = asyncio.run(get(url, _changes(file_id, against)))
+    told = get(url, _changes(file_id, against))
     if as_json:
         print_json(told)
         return
@@ -154,28 +145,17 @@ def carry_over(
     as_json: AsJson = False,
 ) -> None:
     """Repeat corrections of an earlier attempt in the current one."""
-    made = asyncio.run(_carry_over(url, file_id, ordinal, against, correction or None, reason))
+    path = f"/files/{file_id}/documents/{ordinal}/carry-over"
+
+    async def work(http: httpx.AsyncClient) -> dict[str, Any]:
+        seen = await api.call(http, "GET", _changes(file_id, against))
+        tags = {one["ordinal"]: one["etag"] for one in seen["documents"]}
+        headers = {"If-Match": tags.get(ordinal) or ""}
+        body = {"against": seen["against"], "corrections": correction or None, "reason": reason}
+        made: dict[str, Any] = await api.call(http, "POST", path, json=body, headers=headers)
+        return made
+
+    made = ask(url, work)
     print_json(made) if as_json else typer.echo(
         f"revision {made['revision']}, lines {', '.join(map(str, made['lines'])) or 'none'}"
     )
-
-
-async def _carry_over(
-    url: str,
-    file_id: UUID,
-    ordinal: int,
-    against: int | None,
-    corrections: list[int] | None,
-    reason: str | None,
-) -> dict[str, Any]:
-    try:
-        async with api.client(url) as http:
-            seen = await api.call(http, "GET", _changes(file_id, against))
-            tags = {one["ordinal"]: one["etag"] for one in seen["documents"]}
-            body = {"against": seen["against"], "corrections": corrections, "reason": reason}
-            path = f"/files/{file_id}/documents/{ordinal}/carry-over"
-            headers = {"If-Match": tags.get(ordinal) or ""}
-            made: dict[str, Any] = await api.call(http, "POST", path, json=body, headers=headers)
-            return made
-    except (ApiRefused, httpx.HTTPError) as error:
-        raise api.explain(error, url) from None

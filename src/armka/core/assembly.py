@@ -37,7 +37,7 @@ from armka.core.loop import Loop
 from armka.core.mapping.mapper import Mapper, MappingConfig
 from armka.core.outbox.publisher import Outbox, OutboxConfig
 from armka.core.review.documents import ReviewedDocuments
-from armka.core.review.sources import PageSources
+from armka.core.review.pages import PageSources
 from armka.core.settings import Settings
 from armka.core.watchdog.watchdog import Watchdog, WatchdogConfig
 from armka.messaging.connection import Connection, connected

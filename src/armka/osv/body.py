@@ -26,7 +26,7 @@ _OFF_BALANCE_TOTAL = re.compile(r"забаланс")
 _BLOCK_TOTAL = re.compile(r"\bпо (актив|пассив)")
 _BLOCK = re.compile(r"^(?:[ivx\d.]+ ?)?(актив|пассив)\w*$")
 _SECTION = re.compile(r"^(?:раздел|глава)\b")
-_LOOK_AT = 300  # rows by whose codes the chart of accounts is told
+LOOK_AT = 300  # rows by whose codes the chart of accounts is told
 
 
 def read(
@@ -38,7 +38,7 @@ def read(
     """
     rows = grid.rows
     reader = RowReader(header, grid.styles, read_amount)
-    plan = accounts.plan_of(_codes(rows[start : start + _LOOK_AT], reader))
+    plan = accounts.plan_of(_codes(rows[start : start + LOOK_AT], reader))
     reading = _Reading(grid, header, reader, plan, roots)
     end = start
     for end, row in enumerate(rows[start:], start):

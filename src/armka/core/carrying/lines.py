@@ -11,13 +11,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from armka.contract.vocabulary import Column, LineKind
+from armka.contract.vocabulary import LineKind
+from armka.core.review.values import FIELDS, text_of
 
 Row = Mapping[str, Any]
 Path = tuple[object, ...]
-
-AMOUNTS = tuple(column.value for column in Column)
-FIELDS = ("account", "name", *AMOUNTS)
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Value:
     @property
     def text(self) -> str | None:
         """As it is shown and logged."""
-        return f"{self.held:f}" if isinstance(self.held, Decimal) else self.held
+        return text_of(self.held)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from armka.core.carrying.lines import (
-    AMOUNTS,
     Carried,
     Correction,
     LineChange,
@@ -22,6 +21,7 @@ from armka.core.database.pool import Connection, Database, Record
 from armka.core.database.queries import load
 from armka.core.errors import AttemptNotFound, FileNotFound, ValueRefused
 from armka.core.review.corrections import Applied, Change, Corrections, Deed, etag_of
+from armka.core.review.values import AMOUNT_FIELDS
 
 SQL = load(__package__)
 
@@ -216,4 +216,4 @@ async def _made(connection: Connection, document: Record | None) -> list[Correct
 
 
 def _held(field: str, text: str | None) -> str | Decimal | None:
-    return Decimal(text) if text is not None and field in AMOUNTS else text
+    return Decimal(text) if text is not None and field in AMOUNT_FIELDS else text

@@ -30,7 +30,7 @@ from armka.core.files.store import Files
 from armka.core.history.store import Histories
 from armka.core.identity.identity import Identity
 from armka.core.review.documents import ReviewedDocuments
-from armka.core.review.sources import PageSources
+from armka.core.review.pages import PageSources
 
 log = structlog.get_logger(__name__)
 

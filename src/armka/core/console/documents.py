@@ -213,6 +213,8 @@ def may_of(user: Principal) -> dict[str, bool]:
         "upload": ("POST", "/api/v1/files"),
         "repeat": ("POST", "/api/v1/files/x/attempts"),
         "withdraw": ("POST", "/api/v1/files/x/withdraw"),
+        "correct": ("POST", "/api/v1/files/x/documents/1/corrections"),
+        "confirm": ("POST", "/api/v1/files/x/confirm"),
         "carry_over": ("POST", "/api/v1/files/x/documents/1/carry-over"),
     }
     rules = {name: rule_of(*asked) for name, asked in wanted.items()}

@@ -10,17 +10,15 @@ import structlog
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from armka.core.console.documents import Word, mark
+from armka.core.console.documents import Word, mark, may_of
 from armka.core.console.pages import Pages
 from armka.core.database.pool import Record
-from armka.core.errors import PageNotKept
+from armka.core.errors import DocumentNotFound, PageNotKept
 from armka.core.files.store import FileRow, Files
-from armka.core.identity.access import rule_of
-from armka.core.identity.principal import Principal
 from armka.core.jobs.states import FileStatus
-from armka.core.review import sources
 from armka.core.review.documents import LineFilter, Opened, ReviewedDocuments, Window
-from armka.core.review.sources import PageSources
+from armka.core.review.grids import grid_of
+from armka.core.review.pages import PageSources
 from armka.core.review.values import AMOUNT_FIELDS, TEXT_FIELDS
 from armka.objects.store import StoreUnavailable
 
@@ -120,12 +118,13 @@ class Review:
 
     async def page(self, request: Request, asked: Asked) -> Response:
         """The page; where nothing has been read, the file's own tells why. Raises FileNotFound."""
-        found = await self._documents.file(asked.file_id, asked.ordinal)
-        if found["id"] is None:
+        # The file first: a correction in between is a conflict of the confirmation, no surprise.
+        files = await self._files.some([asked.file_id])
+        try:
+            opened = await self._documents.one(asked.file_id, asked.ordinal)
+        except DocumentNotFound:
             return RedirectResponse(f"/console/files/{asked.file_id}", status_code=303)
-        (file,) = await self._files.some([asked.file_id])
-        opened = await self._documents.one(asked.file_id, asked.ordinal)
-        return await self._reviewed(request, asked, file, opened)
+        return await self._reviewed(request, asked, files[0], opened)
 
     async def _reviewed(
         self,
@@ -134,7 +133,7 @@ class Review:
         file: FileRow,
         opened: Opened,
     ) -> Response:
-        may = _may(request.state.principal)
+        may = may_of(request.state.principal)
         window = await self._documents.lines(opened.row, asked.filter, asked.after, PAGE)
         problems = await self._documents.problems(opened.row)
         is_open = file.file["status"] == FileStatus.NEEDS_CHECK and not file.file["withdrawn_at"]
@@ -157,22 +156,11 @@ class Review:
             is_first=asked.after == 0,
             failing=sum(summary["error_count"] for summary in file.documents),
             unread=sum(summary["unknown_count"] for summary in file.documents),
-            revisions=await self._revisions(asked.file_id, file, opened),
+            revisions=[summary["revision"] for summary in file.documents],
         )
 
-    async def _revisions(self, file_id: UUID, file: FileRow, opened: Opened) -> list[int]:
-        """Of all documents of the file: a confirmation is of all of them."""
-        found = []
-        for summary in file.documents:
-            if summary["ordinal"] == opened.row["ordinal"]:
-                found.append(opened.row["revision"])
-            else:
-                other = await self._documents.file(file_id, summary["ordinal"])
-                found.append(other["revision"])
-        return found
-
     async def _source(self, opened: Opened, window: Window) -> Source:
-        grid = sources.grid_of(opened.row, window.lines)
+        grid = grid_of(opened.row, window.lines)
         numbers = sorted({line["page"] for line in window.lines if line["page"] is not None})
         if grid is not None or not numbers:
             return Source(grid)
@@ -268,14 +256,3 @@ def router(review: Review) -> APIRouter:
         return await review.page(request, Asked(file_id, number, after, problems, check, *words))
 
     return api
-
-
-def _may(user: Principal) -> dict[str, bool]:
-    """Which buttons this reader has use for: the same table that lets the request through."""
-    wanted = {
-        "correct": "/api/v1/files/x/documents/1/corrections",
-        "confirm": "/api/v1/files/x/confirm",
-        "repeat": "/api/v1/files/x/attempts",
-    }
-    rules = {name: rule_of("POST", path) for name, path in wanted.items()}
-    return {name: rule is not None and rule.admits(user) for name, rule in rules.items()}

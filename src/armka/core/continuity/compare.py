@@ -6,7 +6,7 @@ documents may have units of their own; the coarser one is the tolerance.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -170,7 +170,4 @@ def _reformed(differences: list[Difference], step: Decimal) -> list[Difference]:
     moved = [one for one in differences if one.account.partition(".")[0] in _REFORMED]
     if not moved or abs(sum((one.amount for one in moved), _ZERO)) > step * len(moved):
         return differences
-    return [
-        Difference(**(vars(one) | {"is_reformation": True})) if one in moved else one
-        for one in differences
-    ]
+    return [replace(one, is_reformation=True) if one in moved else one for one in differences]

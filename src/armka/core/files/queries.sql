@@ -251,7 +251,7 @@ order by ordinal
 -- name: summaries
 -- What was read for each of these jobs, in short.
 select recognition_job_id, ordinal, group_schema, title, organisation_name, period_text, line_count, unknown_count,
-    error_count, warning_count
+    error_count, warning_count, revision
 from osv_document
 where recognition_job_id = any ($1::uuid[])
 order by recognition_job_id, ordinal

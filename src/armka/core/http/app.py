@@ -47,7 +47,7 @@ from armka.core.quality.backlog import Backlog, Tail
 from armka.core.review.confirmations import Confirmations
 from armka.core.review.corrections import Corrections
 from armka.core.review.documents import ReviewedDocuments
-from armka.core.review.sources import PageSources
+from armka.core.review.pages import PageSources
 from armka.objects.store import ObjectMissing, ObjectStore
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Header, HTTPException, Query, Request
+from fastapi import Depends, Header, HTTPException, Path, Query, Request
 from pydantic import AfterValidator, AwareDatetime, StringConstraints
 
 from armka.contract.vocabulary import FileType, Pipeline
@@ -40,6 +40,13 @@ Wait = Annotated[
         description="Seconds to wait for the status to change or to be final.",
     ),
 ]
+Ordinal = Annotated[int, Path(ge=1, le=2**31 - 1, description="Which of the file's documents.")]
+# Of a document that two may be changing: who did not see its last revision overwrites nothing.
+Seen = Annotated[
+    str | None,
+    Header(alias="If-Match", description="The ETag of the document as it was seen. Required."),
+]
+REPEATED = "Idempotent-Replayed"
 IdempotencyKey = Annotated[
     str | None,
     Header(

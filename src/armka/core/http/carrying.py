@@ -3,38 +3,39 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Path, Query, Response
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
 
-from armka.core.carrying.lines import Carried, Kind, LineChange, Value, ValueChange, Verdict
+from armka.core.carrying.lines import Carried, Kind, Verdict
 from armka.core.carrying.store import AttemptChanges, Carrying, DocumentChanges
-from armka.core.http.asked import Caller, Words
+from armka.core.http.asked import Caller, Ordinal, Seen, Words
 from armka.core.http.problems import answers
 from armka.core.review.corrections import MOST_AT_ONCE, Deed
 
 _LINES_SHOWN = 1_000
 _LAST = 2**31 - 1
 
-Ordinal = Annotated[int, Path(ge=1, le=_LAST)]
 Against = Annotated[
     int | None,
     Query(ge=1, le=_LAST, description="The earlier attempt; else the last with corrections."),
 ]
-Seen = Annotated[
-    str | None,
-    Header(alias="If-Match", description="The `etag` of the document as it was seen. Required."),
-]
 CorrectionId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
-class ValueView(BaseModel):
+class _Shown(BaseModel):
+    """Made of the object that it shows."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ValueView(_Shown):
     """A value; null and not unknown is an empty cell."""
 
-    value: str | None
+    value: str | None = Field(validation_alias="text")
     is_unknown: bool
 
 
-class ValueChangeView(BaseModel):
+class ValueChangeView(_Shown):
     """A value that was read otherwise; `corrected`: what analysts made of the old reading."""
 
     field: str
@@ -43,7 +44,7 @@ class ValueChangeView(BaseModel):
     corrected: ValueView | None
 
 
-class LineChangeView(BaseModel):
+class LineChangeView(_Shown):
     """A line that was added, removed or read otherwise, with its numbers in both attempts."""
 
     kind: Kind
@@ -166,28 +167,8 @@ def _document(one: DocumentChanges) -> DocumentChangesView:
         title=one.title,
         etag=one.etag,
         change_count=len(one.changes),
-        lines=[_line(change) for change in one.changes[:_LINES_SHOWN]],
+        lines=[LineChangeView.model_validate(it) for it in one.changes[:_LINES_SHOWN]],
         corrections=[_carried(carried) for carried in one.carried],
-    )
-
-
-def _line(change: LineChange) -> LineChangeView:
-    return LineChangeView(
-        kind=change.kind,
-        account=change.account,
-        name=change.name,
-        old_line=change.old_line,
-        new_line=change.new_line,
-        values=[_change(value) for value in change.values],
-    )
-
-
-def _change(change: ValueChange) -> ValueChangeView:
-    return ValueChangeView(
-        field=change.field,
-        old=_value(change.old),
-        new=_value(change.new),
-        corrected=_value(change.corrected) if change.corrected else None,
     )
 
 
@@ -201,11 +182,7 @@ def _carried(carried: Carried) -> CarriedView:
         field=one.field,
         old_line=one.line,
         new_line=carried.line,
-        reading=_value(one.reading),
-        corrected=_value(one.corrected),
-        now=_value(carried.now),
+        reading=ValueView.model_validate(one.reading),
+        corrected=ValueView.model_validate(one.corrected),
+        now=ValueView.model_validate(carried.now),
     )
-
-
-def _value(value: Value) -> ValueView:
-    return ValueView(value=value.text, is_unknown=value.is_unknown)

@@ -5,17 +5,13 @@ from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from armka.core.continuity.series import Overlap, Row
 from armka.core.continuity.store import Continuity, Link, Order
-from armka.core.http.asked import Words
+from armka.core.http.asked import Ordinal, Words
 from armka.core.http.problems import answers
-
-_LAST_ORDINAL = 2**31 - 1
-
-Ordinal = Annotated[int, Path(ge=1, le=_LAST_ORDINAL)]
 
 
 class PlaceView(BaseModel):

@@ -19,6 +19,7 @@ from armka.core.files.store import Files
 from armka.core.files.uploads import Accepted, Upload, Uploads
 from armka.core.files.withdrawal import Withdrawals
 from armka.core.http.asked import (
+    REPEATED,
     After,
     Caller,
     IdempotencyKey,
@@ -47,7 +48,6 @@ from armka.core.jobs.states import FileStatus
 from armka.core.jobs.watch import StatusWatch
 
 _LAST_LINE = 2**31 - 1
-_REPEATED = "Idempotent-Replayed"
 _UNDER_WAY = frozenset({FileStatus.UPLOADED, FileStatus.PROCESSING})
 
 _MULTIPART: dict[str, Any] = {
@@ -105,7 +105,7 @@ def router(
         attempt = await attempts.begin(file_id, caller, idempotent("attempts", key))
         about(file_id=file_id, job_id=attempt.job_id)
         if attempt.is_repeated:
-            response.headers[_REPEATED] = "true"
+            response.headers[REPEATED] = "true"
         return AttemptView(file_id=file_id, job_id=attempt.job_id, attempt=attempt.attempt)
 
     @api.post("/{file_id}/withdraw", responses=answers(404, 409))
@@ -158,7 +158,7 @@ def _add_upload(api: APIRouter, uploads: Uploads, upload_limit: int) -> None:
             accepted = await uploads.accept(documents[0], caller, idempotent_request)
         about(file_id=accepted.file_id, job_id=accepted.job_id)
         if accepted.is_repeated:
-            response.headers[_REPEATED] = "true"
+            response.headers[REPEATED] = "true"
         return _upload_view(accepted)
 
 

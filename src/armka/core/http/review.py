@@ -4,10 +4,19 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from armka.core.files.store import Files
-from armka.core.http.asked import Caller, IdempotencyKey, Words, idempotent
+from armka.core.http.asked import (
+    REPEATED,
+    Caller,
+    IdempotencyKey,
+    Limit,
+    Ordinal,
+    Seen,
+    Words,
+    idempotent,
+)
 from armka.core.http.problems import answers
 from armka.core.http.review_views import (
     Acceptance,
@@ -24,20 +33,14 @@ from armka.core.http.review_views import (
     reviewed_view,
 )
 from armka.core.http.views import FileView, file_view
-from armka.core.review import sources
 from armka.core.review.confirmations import Confirmations, Word
 from armka.core.review.corrections import Applied, Change, Corrections, Deed
 from armka.core.review.documents import LineFilter, ReviewedDocuments
-from armka.core.review.sources import PageSources
+from armka.core.review.grids import grid_of
+from armka.core.review.pages import PageSources
 
-Ordinal = Annotated[int, Path(ge=1, le=2**31 - 1)]
 PageNumber = Annotated[int, Path(ge=1, le=10**6)]
 Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
-Limit = Annotated[int, Query(ge=1, le=1000)]
-Seen = Annotated[
-    str | None,
-    Header(alias="If-Match", description="The ETag of the document as it was seen. Required."),
-]
 _PICTURE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -46,7 +49,6 @@ _PICTURE_HEADERS = {
 _PICTURE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The picture.", "content": {"image/jpeg": {}, "image/png": {}}}
 }
-_REPEATED = "Idempotent-Replayed"
 
 
 def line_filter(
@@ -152,7 +154,7 @@ def _add_sources(api: APIRouter, documents: ReviewedDocuments, pages: PageSource
         """Show the part of the sheet that these lines were read from; of pages it is empty."""
         opened = await documents.one(file_id, ordinal)
         window = await documents.lines(opened.row, wanted, after, limit)
-        made = sources.grid_of(opened.row, window.lines) or {
+        made = grid_of(opened.row, window.lines) or {
             "sheet": None,
             "columns": [],
             "rows": [],
@@ -234,7 +236,7 @@ async def _edited(
     lines: Sequence[dict[str, object]] = await documents.named(opened.row, applied.lines)
     response.headers["ETag"] = applied.etag
     if applied.is_repeated:
-        response.headers[_REPEATED] = "true"
+        response.headers[REPEATED] = "true"
     return EditedView(
         document=reviewed_view(opened, applied.revision),
         lines=[LineView.model_validate(line, extra="ignore") for line in lines],

@@ -102,11 +102,11 @@ class Outbox:
         if kept is None:
             return await self._republish_unanswered()
         why = "published again: the stream no longer had it"
-        full = await self._resend(SQL.claim_unanswered, (kept,), (_NEVER,), why)
+        full = await self._resend(SQL.claim_unanswered, why, kept, _NEVER)
         if self._looks_elsewhere:  # a change of the transport needs a restart
             subjects = [self._subjects.tabular_request, self._subjects.image_request]
             why = "published again: another transport is in use"
-            self._looks_elsewhere = await self._resend(SQL.claim_elsewhere, (subjects,), (), why)
+            self._looks_elsewhere = await self._resend(SQL.claim_elsewhere, why, subjects)
         return full or self._looks_elsewhere
 
     async def _publish_queued(self) -> bool:
@@ -128,11 +128,10 @@ class Outbox:
         connection: Connection,
         claim: str,
         tried: Sequence[Pipeline],
-        what: Sequence[object] = (),
-        then: Sequence[object] = (),
+        *own: object,
     ) -> list[Record]:
-        """A batch without the blocked pipelines, and one job of each that is tried. `what` and
-        `then` are the claim's own arguments.
+        """A batch without the blocked pipelines, and one job of each that is tried; `own`: what
+        the claim asks beside that.
         """
         config = self._config
         claims = [(config.batch_size, self._obstacles.met())]
@@ -140,7 +139,7 @@ class Outbox:
         rows: list[Record] = []
         for limit, without in claims:
             seconds = config.reply_seconds_tabular, config.reply_seconds_image
-            rows += await connection.fetch(claim, limit, *seconds, *what, without, *then)
+            rows += await connection.fetch(claim, limit, *seconds, without, *own)
         return rows
 
     async def _republish_unanswered(self) -> bool:
@@ -148,7 +147,8 @@ class Outbox:
         if wait is None:
             return False
         async with self._database.transaction() as connection:
-            blocked, limits = self._obstacles.met(), ((wait,), (config.max_republish,))
+            limits = wait, config.max_republish
+            blocked = self._obstacles.met()
             rows = await self._claim(connection, SQL.claim_unanswered, blocked, *limits)
             hopeless = [row["id"] for row in rows if row["publish_count"] > config.max_republish]
             if hopeless:
@@ -169,13 +169,11 @@ class Outbox:
         moved = burst.moved or bool(hopeless)
         return burst.has_cleared_the_way or (len(rows) >= config.batch_size and moved)
 
-    async def _resend(
-        self, claim: str, what: Sequence[object], then: Sequence[object], why: str
-    ) -> bool:
+    async def _resend(self, claim: str, why: str, *own: object) -> bool:
         """Publish again what is not where services take it from (N4); nothing is given up on."""
         config = self._config
         async with self._database.transaction() as connection:
-            rows = await self._claim(connection, claim, self._obstacles.met(), what, then)
+            rows = await self._claim(connection, claim, self._obstacles.met(), *own)
             burst = await self._burst(connection, rows)
             if burst.confirmed:
                 await connection.execute(

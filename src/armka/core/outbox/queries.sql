@@ -19,15 +19,15 @@ join s3_object o on o.id = f.s3_object_id
 order by c.created_at, c.id
 
 -- name: claim_unanswered
--- Published, not acknowledged for $4 seconds, still in time (O3): to be published again, or given up by its count.
--- Where a stream keeps requests, $4 is its age: what was published before it was made is not in it (N4).
--- $5: pipelines whose requests cannot go out just now; of them only what was published more than $6 times, to be given up.
+-- Published, not acknowledged for $5 seconds, still in time (O3): to be published again, or given up by its count.
+-- Where a stream keeps requests, $5 is its age: what was published before it was made is not in it (N4).
+-- $4: pipelines whose requests cannot go out just now; of them only what was published more than $6 times, to be given up.
 -- Leaves: published (by give_up, refuse); a republish keeps the status.
 with claimed as materialized (
     select id, stored_file_id, pipeline, attempt, reply_deadline, published_at, created_at, publish_count
     from recognition_job
-    where status = 'published' and (pipeline <> all ($5::text[]) or publish_count > $6)
-        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $4::float8)
+    where status = 'published' and (pipeline <> all ($4::text[]) or publish_count > $6)
+        and coalesce(last_published_at, published_at, created_at) < clock_timestamp() - make_interval(secs => $5::float8)
         and coalesce(
             reply_deadline,
             coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3::float8 else $2::float8 end)
@@ -47,12 +47,12 @@ join stored_file f on f.id = c.stored_file_id
 join s3_object o on o.id = f.s3_object_id
 
 -- name: claim_elsewhere
--- Published, still in time, and not to one of the subjects $4: another transport was in use, and its services may be gone.
--- $5: pipelines whose requests cannot go out just now. Leaves: published (by refuse); a republish keeps the status.
+-- Published, still in time, and not to one of the subjects $5: another transport was in use, and its services may be gone.
+-- $4: pipelines whose requests cannot go out just now. Leaves: published (by refuse); a republish keeps the status.
 with claimed as materialized (
     select id, stored_file_id, pipeline, attempt, reply_deadline, published_at, created_at, publish_count
     from recognition_job
-    where status = 'published' and request_subject <> all ($4::text[]) and pipeline <> all ($5::text[])
+    where status = 'published' and request_subject <> all ($5::text[]) and pipeline <> all ($4::text[])
         and coalesce(
             reply_deadline,
             coalesce(published_at, created_at) + make_interval(secs => case pipeline when 'image' then $3::float8 else $2::float8 end)

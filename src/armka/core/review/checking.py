@@ -66,7 +66,7 @@ class Line:
     def entry(self) -> Entry:
         """The line as the rules know it."""
         row = self.row
-        scanned = row["boxes"] if row["kind"] in _MAY_BE_PARTIAL else None
+        scanned = row["boxes"] if row["kind"] in recheck.MAY_BE_PARTIAL else None
         return recheck.entry_of(
             n=row["n"],
             parent=row["parent"],
@@ -82,9 +82,6 @@ class Line:
             row=row["sheet_row"],
             places=row["cells"] or scanned,
         )
-
-
-_MAY_BE_PARTIAL = frozenset({LineKind.PERIOD, LineKind.INDICATOR, LineKind.CURRENCY})
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class Confirmations:
             unknown = sum(row["unknown_count"] for row in documents)
             if action == "confirmed" and failed + unknown and not word.reason:
                 raise ReasonNeeded(failed, unknown)
-            await connection.fetchval(
+            await connection.execute(
                 SQL.confirm,
                 file_id,
                 file["current_recognition_job_id"],

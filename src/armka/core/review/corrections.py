@@ -324,7 +324,7 @@ async def _record(
     connection: Connection, document: Record, before: Line, change: Change, deed: Deed
 ) -> None:
     unknown = before.unknown_at(change.field)
-    await connection.fetchval(
+    await connection.execute(
         SQL.record_correction,
         document["id"],
         document["revision"] + 1,

@@ -69,11 +69,6 @@ class ReviewedDocuments:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def file(self, file_id: UUID, ordinal: int) -> Record:
-        """A file and, where its attempt has read it, a document; raises FileNotFound."""
-        async with self._database.connection() as connection:
-            return await _row(connection, file_id, ordinal)
-
     async def one(self, file_id: UUID, ordinal: int) -> Opened:
         """A document; raises FileNotFound, DocumentNotFound."""
         async with self._database.connection() as connection:
@@ -129,15 +124,10 @@ class ReviewedDocuments:
         return rows, rows[-1]["id"] if len(rows) == limit else None
 
 
-async def _row(connection: Connection, file_id: UUID, ordinal: int) -> Record:
+async def _document(connection: Connection, file_id: UUID, ordinal: int) -> Record:
     row = await connection.fetchrow(SQL.document, file_id, ordinal)
     if row is None:
         raise FileNotFound(file_id)
-    return row
-
-
-async def _document(connection: Connection, file_id: UUID, ordinal: int) -> Record:
-    row = await _row(connection, file_id, ordinal)
     if row["id"] is None:
         raise DocumentNotFound(file_id, ordinal, row["status"])
     return row

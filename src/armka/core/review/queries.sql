@@ -114,7 +114,6 @@ insert into osv_correction
     (osv_document_id, revision, line, field, old_value, new_value, was_unknown, old_unknown, origin, made_by, made_by_id,
     reason, carried_from)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-returning id
 
 -- name: forget_checks
 -- The checks of the revision before.
@@ -172,10 +171,8 @@ with word as (
     insert into osv_confirmation
         (stored_file_id, recognition_job_id, action, failed_checks, unknown_count, reason, made_by, made_by_id)
     values ($1, $2, $3, $4, $5, $6, $7, $8)
-    returning id
 )
-update stored_file set status = $9, updated_at = now() from word where stored_file.id = $1
-returning word.id
+update stored_file set status = $9, updated_at = now() where id = $1
 
 -- name: confirmations
 -- What was confirmed and reopened of a file's attempt, latest first.

@@ -20,20 +20,17 @@ from armka.contract.result import Check, Period
 from armka.contract.vocabulary import Column, LineKind
 from armka.osv import accounts
 from armka.osv.amounts import SCALE, Unreadable
-from armka.osv.body import total_of
-from armka.osv.checks import arithmetic, bookkeeping, reading
+from armka.osv.body import LOOK_AT, total_of
 from armka.osv.checks.finding import COLUMNS, Findings
-from armka.osv.checks.run import is_rest, limited
+from armka.osv.checks.run import is_rest, limited, of_lines
 from armka.osv.checks.tolerance import judge_of
 from armka.osv.entries import Body, Entry, Total
 from armka.osv.header import Shape
-from armka.osv.tree import tree_of
 
-_LOOK_AT = 300  # lines by whose codes the chart of accounts is told, as the reader does
 _NO_STYLES = (-1,) * 6
 _UNREAD = Unreadable("")
 _ROW = re.compile(r"([Сс]трок[аеиу]) \d+(?: страницы \d+)?")
-_MAY_BE_PARTIAL = (LineKind.PERIOD, LineKind.INDICATOR, LineKind.CURRENCY)
+MAY_BE_PARTIAL = (LineKind.PERIOD, LineKind.INDICATOR, LineKind.CURRENCY)
 
 _Key = tuple[str, tuple[int, ...], Column | None, str]
 
@@ -112,7 +109,7 @@ def _is_whole(kind: LineKind, places: Sequence[object | None]) -> bool:
     sum, and then has no place of its own.
     """
     od, oc, _, _, cd, cc = [place is not None for place in places]
-    if kind in _MAY_BE_PARTIAL:
+    if kind in MAY_BE_PARTIAL:
         return None not in places or (od != oc and cd != cc and None not in places[2:4])
     return (od or oc) and (cd or cc)
 
@@ -128,7 +125,7 @@ def body_of(entries: list[Entry], about: About) -> Body:
             entry.n = number[entry.n]
             entry.parent = None if entry.parent is None else number.get(entry.parent)
     _mark_blocks(entries)
-    codes = (e.account for e in entries[:_LOOK_AT] if e.account and e.kind is LineKind.ACCOUNT)
+    codes = (e.account for e in entries[:LOOK_AT] if e.account and e.kind is LineKind.ACCOUNT)
     return Body(
         entries,
         [],
@@ -157,7 +154,10 @@ def check(entries: list[Entry], about: About) -> Checked:
     """What the rules say of these lines; findings name lines by the numbers they came with."""
     numbers = [entry.n for entry in entries]
     body = body_of(entries, about)
-    found = list(_findings(body, about))
+    findings = Findings(body, addressed=False)
+    judge = judge_of(about.unit, body.entries, about.decimals)
+    period = Period(to=about.period_to, text="") if about.period_to else None
+    found = [one for rule in of_lines(body, findings, judge, period) for one in rule]
     if any(n != index for index, n in enumerate(numbers, 1)):
         found = [
             msgspec.structs.replace(one, lines=[numbers[n - 1] for n in one.lines]) for one in found
@@ -167,27 +167,6 @@ def check(entries: list[Entry], about: About) -> Checked:
             msgspec.structs.replace(one, message=_ROW.sub(r"\1", one.message)) for one in found
         ]
     return Checked(found, {n: entry.amounts for n, entry in zip(numbers, entries, strict=True)})
-
-
-def _findings(body: Body, about: About) -> Iterator[Check]:
-    judge = judge_of(about.unit, body.entries, about.decimals)
-    findings = Findings(body, addressed=False)
-    tree = tree_of(body.entries)
-    ends = bookkeeping.leaves(body, tree)
-    period = Period(to=about.period_to, text="") if about.period_to else None
-    rules: list[Iterator[Check]] = [
-        arithmetic.row_equations(body, findings, judge),
-        bookkeeping.one_sides(body, ends, findings),
-        arithmetic.trees(body, tree, findings, judge),
-        arithmetic.totals(body, tree, findings, judge),
-        arithmetic.double_entry(body, tree, findings, judge),
-        bookkeeping.signs(body, ends, findings),
-        reading.codes(body, tree, findings),
-        bookkeeping.period_ends(body, tree, findings, period),
-        reading.repetitions(body, findings),
-    ]
-    for rule in rules:
-        yield from rule
 
 
 def recheck(kept: Sequence[Check], before: Checked, after: Checked) -> list[Check]:
@@ -258,7 +237,7 @@ def concerned(
     parent_of = {n: parent for n, parent, _ in lines}
     groups = {n for n, _, kind in lines if kind == LineKind.GROUP}
     heads: set[int] = set()
-    taken = {n for n, _, _ in lines[:_LOOK_AT]}
+    taken = {n for n, _, _ in lines[:LOOK_AT]}
     for n in corrected:
         above = list(_upward(n, parent_of))
         heads.update(above[:3])

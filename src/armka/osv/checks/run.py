@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from armka.contract.result import Check
+from armka.contract.result import Check, Period
 from armka.contract.vocabulary import Severity
 from armka.osv.checks import arithmetic, bookkeeping, reading
 from armka.osv.checks.finding import Findings
-from armka.osv.checks.tolerance import judge_of
+from armka.osv.checks.tolerance import Judge, judge_of
 from armka.osv.entries import Body
 from armka.osv.particulars import Particulars
 from armka.osv.tree import tree_of
@@ -19,11 +19,22 @@ def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[C
     """Check a body whose entries have their parents; the failures, rule by rule. `addressed`: its
     cells have addresses, since it is a sheet.
     """
-    judge = judge_of(unit, body.entries)
     findings = Findings(body, addressed=addressed, read=MOST_A_RULE)
+    rules = [
+        *of_lines(body, findings, judge_of(unit, body.entries), above.period),
+        reading.doubts(body, findings),
+        reading.identity(above, findings),
+    ]
+    return [check for rule in rules for check in limited(rule)]
+
+
+def of_lines(
+    body: Body, findings: Findings, judge: Judge, period: Period | None
+) -> list[Iterator[Check]]:
+    """The rules that need the lines alone, so that they can be asked again of kept ones."""
     tree = tree_of(body.entries)
     ends = bookkeeping.leaves(body, tree)
-    rules: list[Iterator[Check]] = [
+    return [
         arithmetic.row_equations(body, findings, judge),
         bookkeeping.one_sides(body, ends, findings),
         arithmetic.trees(body, tree, findings, judge),
@@ -31,12 +42,9 @@ def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[C
         arithmetic.double_entry(body, tree, findings, judge),
         bookkeeping.signs(body, ends, findings),
         reading.codes(body, tree, findings),
-        bookkeeping.period_ends(body, tree, findings, above.period),
+        bookkeeping.period_ends(body, tree, findings, period),
         reading.repetitions(body, findings),
-        reading.doubts(body, findings),
-        reading.identity(above, findings),
     ]
-    return [check for rule in rules for check in limited(rule)]
 
 
 def limited(checks: Iterator[Check]) -> Iterator[Check]:
