@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -24,8 +23,10 @@ from nats.aio.msg import Msg
 from armka.objects.settings import ObjectSettings
 from armka.objects.store import ObjectStore
 from armka.stack import NatsServer, ObjectServer
+from tests import forked
+from tests.forked import Forked
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 TABULAR = "files.tabular_uploaded"
 IMAGE = "files.img_uploaded"
@@ -52,9 +53,21 @@ async def until(
 class CoreProcess:
     """A running `armka core`, or a service."""
 
-    process: asyncio.subprocess.Process
+    process: Forked | asyncio.subprocess.Process
     url: str
     log: Path
+
+    async def ready(self) -> None:
+        """Return when it serves, and has its connection where it wants one."""
+        await until(self._takes_part)
+
+    async def _takes_part(self) -> bool:
+        assert self.process.returncode is None, self.said()
+        with contextlib.suppress(httpx.HTTPError):
+            async with httpx.AsyncClient(trust_env=False, timeout=2) as http:
+                health = await http.get(f"{self.url}/healthcheck")
+            return bool(health.json()["nats"] != "disconnected")
+        return False
 
     def kill(self) -> None:
         """End it as a power cut would."""
@@ -115,27 +128,12 @@ class World:
     async def core_on(self, port: int, *, wait: bool = True, **settings: object) -> CoreProcess:
         """The same on this port, where another core was before."""
         log = self.folder / f"core{len(self.cores)}.log"
-        with log.open("wb") as output:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "armka.cli", "core", "--port", str(port),
-                env=self.env(**settings), stdout=output, stderr=output,
-            )  # fmt: skip
+        process = forked.start(("core", "--port", str(port)), self.env(**settings), log)
         core = CoreProcess(process, f"http://127.0.0.1:{port}", log)
         self.cores.append(core)
         if wait:
-            await self._serves(core)
+            await core.ready()
         return core
-
-    async def _serves(self, core: CoreProcess) -> None:
-        async def ready() -> bool:
-            assert core.process.returncode is None, core.said()
-            with contextlib.suppress(httpx.HTTPError):
-                async with httpx.AsyncClient(trust_env=False, timeout=2) as http:
-                    health = await http.get(f"{core.url}/healthcheck")
-                    return bool(health.json()["nats"] != "disconnected")
-            return False
-
-        await until(ready)
 
     async def client(self) -> Client:
         """A NATS client of the test's own."""
@@ -298,11 +296,7 @@ class World:
 async def service(world: World, name: str, **settings: object) -> AsyncIterator[CoreProcess]:
     """`armka service NAME`, subscribed; ended by SIGTERM where the test has not killed it."""
     log = world.folder / f"{name}-{uuid4().hex[:6]}.log"
-    with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "armka.cli", "service", name,
-            env=world.env(**settings), stdout=output, stderr=output,
-        )  # fmt: skip
+    process = forked.start(("service", name), world.env(**settings), log)
     running = CoreProcess(process, "", log)
 
     async def subscribed() -> bool:

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from armka.contract.subjects import DEFAULTS
 from armka.messaging.setup.folder import write
 from armka.messaging.setup.roles import roles
 from armka.stack import NatsServer, OpenBaoServer
+from tests import forked
 from tests.openbao import allow_approle, approle, put
 from tests.world import CoreProcess, World, until
 
@@ -60,16 +60,12 @@ class Bank:
     async def service(self) -> AsyncIterator[Path]:
         """A tabular-parser; its log."""
         log = self.world.folder / "service.log"
-        with log.open("wb") as output:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "armka.cli", "service", "tabular-parser",
-                env=self.world.env(**self.env("tabular-parser")), stdout=output, stderr=output,
-            )  # fmt: skip
+        env = self.world.env(**self.env("tabular-parser"))
+        process = forked.start(("service", "tabular-parser"), env, log)
         try:
             yield log
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                process.terminate()
+            process.terminate()
             await process.wait()
             print(log.read_text())  # noqa: T201 - pytest shows it where a test fails
 

@@ -6,7 +6,6 @@ The test is the core: it publishes requests and listens to the envelopes of a re
 import asyncio
 import contextlib
 import json
-import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from nats.aio.msg import Msg
 
 from armka.contract import schema_files
+from tests import forked
 from tests.world import RESULTS, TABULAR, World, until
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -75,18 +75,13 @@ async def service(world: World) -> AsyncIterator[Service]:
 
     await client.subscribe(RESULTS, cb=hear)
     log = world.folder / "service.log"
-    with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "armka.cli", "service", "tabular-parser",
-            env=world.env(), stdout=output, stderr=output,
-        )  # fmt: skip
+    process = forked.start(("service", "tabular-parser"), world.env(), log)
     running = Service(world, heard, log)
     try:
         await _subscribed(running)
         yield running
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
+        process.terminate()
         assert await process.wait() == 0
         print(log.read_text())  # noqa: T201 - pytest shows it where a test fails
 

@@ -1,12 +1,9 @@
 """A core under test with its own database, NATS and S3, run by the suite: the kit's operator."""
 
-import contextlib
 import os
-import signal
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from uuid import UUID
 
@@ -16,8 +13,8 @@ from armka.conformance.target import Power, Target
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.stack import NatsServer, ObjectServer
-from tests.conformance import cores
-from tests.world import until
+from tests import forked
+from tests.world import CoreProcess
 
 # The suite is in a hurry.
 QUICK: Mapping[str, float | str] = {
@@ -26,40 +23,6 @@ QUICK: Mapping[str, float | str] = {
     "WATCHDOG_PERIOD_SECONDS": 0.5,
 }
 SHARED_POWERS = frozenset({Power.HEALTH, Power.RETRY, Power.SUPERUSER})
-
-
-@dataclass
-class CoreProcess:
-    """A running core."""
-
-    process: BaseProcess
-    url: str
-    log: Path
-
-    async def ended(self) -> int:
-        """Its exit code."""
-        await until(self._has_ended, seconds=40)
-        return int(self.process.exitcode or 0)
-
-    async def _has_ended(self) -> bool:
-        return self.process.exitcode is not None
-
-    def signal(self, number: int) -> None:
-        """Send it a signal."""
-        if self.process.pid is not None and self.process.exitcode is None:
-            os.kill(self.process.pid, number)
-
-    async def ready(self) -> None:
-        """Return when it serves, and has its connection where it wants one."""
-        await until(self._takes_part)
-
-    async def _takes_part(self) -> bool:
-        assert self.process.exitcode is None, self.log.read_text()
-        with contextlib.suppress(httpx.HTTPError):
-            async with httpx.AsyncClient(trust_env=False, timeout=2) as http:
-                health = await http.get(f"{self.url}/healthcheck")
-            return bool(health.json()["nats"] != "disconnected")
-        return False
 
 
 @dataclass
@@ -91,7 +54,7 @@ class Stage:
         port = _free_port()
         log = self.folder / f"core-{port}.log"
         arguments = ("core", "--port", str(port))
-        process = cores.start(arguments, self._environment(), log, self.mutant)
+        process = forked.start(arguments, self._environment(), log, self.mutant)
         core = CoreProcess(process, f"http://127.0.0.1:{port}", log)
         self.cores.append(core)
         await core.ready()
@@ -108,15 +71,15 @@ class Stage:
         """See Operator."""
         running, self.cores = self.cores, []
         for core in running:
-            core.signal(signal.SIGTERM)
-        return [await core.ended() for core in running]
+            core.process.terminate()
+        return [await core.stop() for core in running]
 
     async def kill_cores(self) -> None:
         """See Operator."""
         running, self.cores = self.cores, []
         for core in running:
-            core.signal(signal.SIGKILL)
-            await core.ended()
+            core.kill()
+            await core.process.wait()
 
     async def stop_nats(self) -> None:
         """See Operator."""

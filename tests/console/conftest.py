@@ -1,7 +1,5 @@
 """A core with its tabular parser, people who may come in, and a browser."""
 
-import asyncio
-import sys
 from collections.abc import AsyncIterator
 from importlib.resources import files
 
@@ -12,7 +10,7 @@ from armka.core.identity.passwords import Passwords
 from tests.console import chromium
 from tests.console.chromium import Window
 from tests.needed import lacking
-from tests.world import CoreProcess, World
+from tests.world import CoreProcess, World, service
 
 NAME, PASSWORD = "ivanova", "a long enough word"
 
@@ -44,14 +42,8 @@ async def core(world: World) -> CoreProcess:
 @pytest.fixture
 async def parser(world: World, core: CoreProcess) -> AsyncIterator[None]:
     """A recognition service."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "armka.cli", "service", "tabular-parser", env=world.env()
-    )
-    try:
+    async with service(world, "tabular-parser"):
         yield
-    finally:
-        process.terminate()
-        await process.wait()
 
 
 @pytest.fixture

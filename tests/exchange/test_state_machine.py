@@ -62,7 +62,7 @@ MAPPING = MappingConfig(1, 1024 * 1024)
 WATCHDOG = WatchdogConfig(30, REPLY_SECONDS, REPLY_SECONDS)
 REFUSALS = [Mood.UNCONFIRMED, Mood.FORBIDDEN, Mood.TOO_LARGE]
 TWISTS = ["not json", "no service", "other job", "other file", "other key"]
-PATIENCE_SECONDS = 10
+PATIENCE_SECONDS = 30
 
 T = TypeVar("T")
 

@@ -3,8 +3,6 @@
 import contextlib
 import os
 import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -18,8 +16,10 @@ import asyncpg
 import httpx
 
 from armka.objects.store import ObjectStore
+from tests import forked
+from tests.forked import Forked
 
-_START_SECONDS = 30.0
+_PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -50,27 +50,22 @@ def running(env: Mapping[str, str], folder: Path) -> Iterator[QuietCore]:
     spool, log, port = folder / "spool", folder / "core.log", free_port()
     spool.mkdir()
     base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "armka.cli", "core", "--port", str(port)],
-            env=base | dict(env) | {"TMPDIR": str(spool)},
-            stdout=output,
-            stderr=output,
-        )
+    told = base | dict(env) | {"TMPDIR": str(spool)}
+    process = forked.start(("core", "--port", str(port)), told, log)
     core = QuietCore(f"http://127.0.0.1:{port}", env["DATABASE_URL"], process.pid, spool, log)
     try:
         _wait(core, process)
         yield core
     finally:
         process.terminate()
-        process.wait(30)
+        process.join(_PATIENCE_SECONDS)
 
 
-def _wait(core: QuietCore, process: "subprocess.Popen[bytes]") -> None:
+def _wait(core: QuietCore, process: Forked) -> None:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    end = time.monotonic() + _START_SECONDS
+    end = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < end:
-        assert process.poll() is None, core.log.read_text()
+        assert process.returncode is None, core.log.read_text()
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
             opener.open(f"{core.url}/healthcheck", timeout=1).close()
             return

@@ -184,7 +184,7 @@ async def test_a_hundred_thousand_lines_are_mapped_while_the_core_answers(world:
     large = await results.waiting(world, {"documents": [document(lines=rows)]})
     small = await results.waiting(world)
     core = await world.core()
-    async with httpx.AsyncClient(base_url=core.url, timeout=5.0, trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=core.url, timeout=20.0, trust_env=False) as http:
 
         async def mapped() -> bool:
             assert (await http.get("/healthcheck")).status_code == 200

@@ -1,16 +1,14 @@
 """The gateway beside the scanning system that comes with it: the interface, from both its ends."""
 
-import asyncio
-import contextlib
 import json
 import os
 import re
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.scan_gateway.conftest import ImageCore, Start
 from tests.scan_gateway.peer import TOKEN
 from tests.world import until
@@ -24,12 +22,8 @@ async def scanning_system(tmp_path: Path) -> AsyncIterator[str]:
     """`armka scanning-system`; its address."""
     log = tmp_path / "scanning.log"
     env = {"PATH": os.environ["PATH"], "SCANNING_DATA_DIR": str(tmp_path / "scanning")}
-    with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "armka.cli", "scanning-system", "--port", "0"),
-            env=env | {"SCANNING_TOKEN": TOKEN, "SCANNING_CONCURRENCY": "1"},
-            stdout=output, stderr=output,
-        )  # fmt: skip
+    env |= {"SCANNING_TOKEN": TOKEN, "SCANNING_CONCURRENCY": "1"}
+    process = forked.start(("scanning-system", "--port", "0"), env, log)
 
     async def address() -> str | None:
         assert process.returncode is None, log.read_text()
@@ -39,8 +33,7 @@ async def scanning_system(tmp_path: Path) -> AsyncIterator[str]:
     try:
         yield await until(address, seconds=60)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
+        process.terminate()
         assert await process.wait() == 0
 
 

@@ -5,8 +5,6 @@ import contextlib
 import io
 import os
 import socket
-import sys
-from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +13,8 @@ import httpx
 import pypdfium2
 from jsonschema_rs import validator_for
 
+from tests import forked
+from tests.forked import Forked
 from tests.pages import samples
 from tests.scanning_system.conftest import ended, problem, serving, settings_for, submitted
 
@@ -154,17 +154,13 @@ async def test_a_kill_costs_no_accepted_document(tmp_path):
 
 
 @contextlib.asynccontextmanager
-async def commanded(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Process]]:
+async def commanded(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Forked]]:
     """`armka scanning-system` in a process of its own, ready."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     env = {"PATH": os.environ["PATH"], "SCANNING_DATA_DIR": str(folder / "data")}
-    with (folder / "log").open("ab") as log:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "armka.cli", "scanning-system", "--port", str(port),
-            env=env, stdout=log, stderr=log,
-        )  # fmt: skip
+    process = forked.start(("scanning-system", "--port", str(port)), env, folder / "log")
     url = f"http://127.0.0.1:{port}"
     try:
         async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as client:
@@ -176,7 +172,7 @@ async def commanded(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Proc
             await process.wait()
 
 
-async def until_answered(client: httpx.AsyncClient, process: Process) -> None:
+async def until_answered(client: httpx.AsyncClient, process: Forked) -> None:
     """Wait until the process listens."""
     async with asyncio.timeout(60):
         while True:

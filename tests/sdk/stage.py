@@ -30,7 +30,7 @@ from tests.sdk.trial_handlers import trial
 
 REQUESTS = "files.tabular_uploaded"
 RESULTS = "files.tabular_parsed"
-_PATIENCE_SECONDS = 20.0
+_PATIENCE_SECONDS = 60.0
 _PROBE = "00000000-0000-0000-0000-000000000000"
 
 _envelopes = jsonschema_rs.validator_for(

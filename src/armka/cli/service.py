@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from armka.cli import logging
-from armka.services import registry
 
 
 def service(
     name: Annotated[str, typer.Argument(help="Which one, such as tabular-parser.")],
 ) -> None:
     """Run a recognition service until SIGTERM or Ctrl-C; it finishes what it has begun."""
+    from armka.services import registry
+
     logging.configure()
     try:
         registry.run_service(registry.service(name))

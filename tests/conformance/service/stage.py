@@ -1,8 +1,6 @@
 """A reference service in a process of its own, and the kit beside it."""
 
 import contextlib
-import multiprocessing
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from multiprocessing.process import BaseProcess
@@ -18,9 +16,8 @@ from armka.contract.vocabulary import Pipeline
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.stack import NatsServer, ObjectServer
+from tests.forked import CONTEXT, speaks_to
 
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["tests.conformance.service.faults"])
 ROOT = Path(__file__).parents[3]
 SHARING = 40
 
@@ -44,7 +41,7 @@ def target(
         "capabilities": Capabilities(name=name, burst=150),
         "environment": {"REFERENCE_NAME": name, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
         "patience_seconds": 30.0,
-        "quiet_seconds": 0.4,
+        "quiet_seconds": 1.0,
     }
     return Target(**(usual | over))  # type: ignore[arg-type]
 
@@ -80,7 +77,7 @@ async def judged(
 
 @contextlib.contextmanager
 def _forked(env: dict[str, str], fault: str | None, log: Path) -> Iterator[BaseProcess]:
-    process = _CONTEXT.Process(target=_run, args=(env, fault, log), daemon=True)
+    process = CONTEXT.Process(target=_run, args=(env, fault, log), daemon=True)
     process.start()
     try:
         yield process
@@ -90,9 +87,7 @@ def _forked(env: dict[str, str], fault: str | None, log: Path) -> Iterator[BaseP
 
 
 def _run(env: dict[str, str], fault: str | None, log: Path) -> None:
-    with log.open("ab") as output:
-        os.dup2(output.fileno(), 1)
-        os.dup2(output.fileno(), 2)
+    speaks_to(log)
     from tests.conformance.service.faults import FAULTS  # noqa: PLC0415 - preloaded
     from tests.conformance.service.reference import Reference, main  # noqa: PLC0415
 
