@@ -129,7 +129,9 @@ class ArmkaVictim(Victim):
     async def stop(self) -> None:
         """See `Victim.stop`."""
         self._must_run()
-        if (status := await self._running.stop()) != 0:
+        begun = self._running.has_said('"event"')
+        # One that had not begun yet knows no better than to die.
+        if (status := await self._running.stop()) != 0 and begun:
             self.unforeseen.append(f"{self.name} answered SIGTERM with {status}")
 
     async def kill(self) -> None:

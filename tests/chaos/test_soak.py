@@ -19,7 +19,7 @@ def test_nothing_is_lost_doubled_overwritten_or_stuck(tmp_path: Path) -> None:
     seed = random.randrange(10**6)
     settings = Soak(
         seed=seed,
-        files=600,
+        files=300,
         faults=21,
         storm_seconds=STORM_SECONDS,
         longest_seconds=6.0,
@@ -34,4 +34,4 @@ def test_nothing_is_lost_doubled_overwritten_or_stuck(tmp_path: Path) -> None:
 
 
 def _as_here() -> str:
-    return f"--minutes {STORM_SECONDS / 60:.4f} --files 600 --faults 21 --longest 6"
+    return f"--minutes {STORM_SECONDS / 60:.4f} --files 300 --faults 21 --longest 6"

@@ -37,7 +37,7 @@ class Stage:
     mutant: str | None = None
     cores: list[CoreProcess] = field(default_factory=list)
 
-    def target(self, powers: frozenset[Power], patience_seconds: float = 20.0) -> Target:
+    def target(self, powers: frozenset[Power], patience_seconds: float = 60.0) -> Target:
         """What the kit is told."""
         return Target(
             self.database_url,

@@ -51,19 +51,17 @@ async def test_an_error_says_what_to_do(window: Window, world: World) -> None:
     file_id = await _failed(world)
     page = window.page
     await page.goto(f"{window.url}/console/files/{file_id}")
-    trouble = page.locator(".trouble")
-    await expect(trouble.get_by_role("heading")).to_have_text(
-        "Распознавание длилось слишком долго."
-    )
-    await expect(trouble).to_contain_text("Что делать: Распознайте ещё раз.")
+    advice = page.locator(".advice")
+    await expect(advice.get_by_role("heading")).to_have_text("Распознавание длилось слишком долго.")
+    await expect(advice).to_contain_text("Что делать: Распознайте ещё раз.")
     await expect(page.get_by_text("nobody answered").first).to_be_hidden()
-    await trouble.get_by_text("Подробности").click()
-    await expect(trouble.get_by_text("nobody answered")).to_be_visible()
+    await advice.get_by_text("Подробности").click()
+    await expect(advice.get_by_text("nobody answered")).to_be_visible()
     await expect(page.locator(".primary", has_text="Распознать ещё раз")).to_be_visible()
     await world.db.execute(
         "update stored_file set error_code = 'INVALID_FORMAT' where id = $1", file_id
     )
-    await expect(trouble.get_by_role("heading")).to_have_text("Файл повреждён или защищён паролем.")
+    await expect(advice.get_by_role("heading")).to_have_text("Файл повреждён или защищён паролем.")
     await expect(page.locator(".primary", has_text="Распознать ещё раз")).to_have_count(0)
 
 

@@ -31,7 +31,7 @@ from armka.stack.supervised import Supervised
 
 _USUAL_PORT = 8080
 _LISTENING = ('"subscribed"', '"scanning system listens"')
-_START_SECONDS = 30.0
+_START_SECONDS = 120.0
 _RECOGNITION_SECONDS = 300.0
 _LOOK_SECONDS = 0.2
 _VISITOR = "demo"

@@ -64,9 +64,33 @@ def signal_tree(pid: int, number: int) -> None:
     PostgreSQL's live in sessions of their own, out of reach of a signal to the group.
     """
     if number != signal.SIGCONT:
-        _signal(pid, signal.SIGSTOP)  # it forks no more while its children are counted
+        _freeze(pid)  # it forks no more while its children are counted
     for member in (*children_of(pid), pid):
-        _signal(member, number)
+        if number == signal.SIGSTOP:
+            _freeze(member)
+        else:
+            _signal(member, number)
+
+
+def _freeze(pid: int) -> None:
+    """SIGSTOP, and return once each thread has heard it: one that computes goes on meanwhile."""
+    _signal(pid, signal.SIGSTOP)
+    end = time.monotonic() + _POLL_SECONDS
+    while not _stands(pid) and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def _stands(pid: int) -> bool:
+    """Whether no thread of it runs; taken for granted where there is no /proc."""
+    states = {_state_of(task) for task in Path(f"/proc/{pid}/task").glob("[0-9]*")}
+    return states <= {"T", "t", "Z", "X", ""}
+
+
+def _state_of(task: Path) -> str:
+    try:
+        return (task / "stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def _signal(pid: int, number: int) -> None:
