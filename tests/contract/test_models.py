@@ -47,7 +47,7 @@ def is_a_known_difference(value: Any) -> bool:
 
 @pytest.mark.parametrize(("name", "decode"), PAIRS, ids=NAMES)
 @given(data=st.data())
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_model_accepts_what_its_schema_accepts_and_nothing_else(name, decode, data):
     schema = validator(name)
     value = data.draw(cases(schema_files.load(name)))
@@ -62,7 +62,7 @@ def test_a_model_accepts_what_its_schema_accepts_and_nothing_else(name, decode, 
 
 @pytest.mark.parametrize(("name", "decode"), PAIRS, ids=NAMES)
 @given(data=st.data())
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_a_model_writes_passes_its_schema_and_reads_the_same(name, decode, data):
     value = data.draw(cases(schema_files.load(name)))
     if not accepts(decode, value):

@@ -485,7 +485,7 @@ def test_any_order_of_anything(ground: Ground) -> None:
     run_state_machine_as_test(
         machine,  # type: ignore[arg-type]  # whatever makes one will do
         settings=settings(
-            max_examples=80,
+            max_examples=40,
             stateful_step_count=40,
             deadline=None,
             print_blob=True,

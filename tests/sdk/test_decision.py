@@ -37,7 +37,7 @@ def requests(draw: st.DrawFn) -> Any:
     missing=st.sampled_from(MissingAttempt),
     pipeline=st.sampled_from(Pipeline),
 )
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_request_is_met_as_c4_says(request, msg_id, missing, pipeline):
     if any(
         isinstance(it, str) and (it.startswith("0000-") or ":60" in it) for it in leaves(request)
