@@ -4,7 +4,6 @@ import contextlib
 import os
 import socket
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -66,8 +65,8 @@ def _wait(core: QuietCore, process: Forked) -> None:
     end = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < end:
         assert process.returncode is None, core.log.read_text()
-        with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            opener.open(f"{core.url}/healthcheck", timeout=1).close()
+        with contextlib.suppress(OSError):
+            opener.open(f"{core.url}/healthcheck", timeout=5).close()
             return
         time.sleep(0.05)
     raise AssertionError(core.log.read_text())
