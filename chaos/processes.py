@@ -21,6 +21,7 @@ from armka.stack.supervised import Supervised
 
 _START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
+_DIED_OF_SIGTERM = 128 + signal.SIGTERM
 
 # Short enough that a storm of minutes sees every timeout, long enough that a healthy exchange sees
 # none.
@@ -129,9 +130,9 @@ class ArmkaVictim(Victim):
     async def stop(self) -> None:
         """See `Victim.stop`."""
         self._must_run()
-        begun = self._running.has_said('"event"')
-        # One that had not begun yet knows no better than to die.
-        if (status := await self._running.stop()) != 0 and begun:
+        # One that has not begun yet knows no better than to die of it.
+        allowed = (0,) if self._running.has_said('"event"') else (0, _DIED_OF_SIGTERM)
+        if (status := await self._running.stop()) not in allowed:
             self.unforeseen.append(f"{self.name} answered SIGTERM with {status}")
 
     async def kill(self) -> None:

@@ -304,7 +304,7 @@ async def service(world: World, name: str, **settings: object) -> AsyncIterator[
         return '"subscribed"' in running.said()
 
     try:
-        await until(subscribed, seconds=60)
+        await until(subscribed)
         yield running
     finally:
         assert await running.stop() in (0, -signal.SIGKILL)

@@ -108,7 +108,7 @@ async def _done(http: httpx.AsyncClient, job_id: str) -> None:
     async def is_done() -> bool:
         return (await _job(http, job_id))["status"] in {"done", "needs_check"}
 
-    await until(is_done, seconds=60)
+    await until(is_done)
 
 
 async def _readiness(http: httpx.AsyncClient) -> str:
@@ -132,7 +132,7 @@ async def test_documents_pass_while_credentials_come_end_and_follow(bank: Bank) 
         async def expired() -> bool:
             return "expired at" in await _readiness(http)
 
-        await until(expired, seconds=60)
+        await until(expired)
         second = await _upload(http, "ОСВ Ромашка*.xls")
         assert (await _job(http, second))["status"] == "queued"
         await bank.give(seconds=3600)
@@ -159,7 +159,7 @@ async def _waits_for_credentials(http: httpx.AsyncClient) -> None:
             return "OpenBao has neither kv/arm-ka/core/secrets" in await _readiness(http)
         return False
 
-    await until(says_so, seconds=60)
+    await until(says_so)
     assert (await http.get("/livez")).status_code == 200
 
 
@@ -201,7 +201,7 @@ async def test_a_wrong_role_is_reported(bank: Bank, wrong: str) -> None:
             async def said() -> bool:
                 return "permit this user to subscribe files.tabular_uploaded" in log.read_text()
 
-            await until(said, seconds=60)
+            await until(said)
         return
     await put(bank.openbao, "arm-ka/core/secrets", {"NATS__NATS_SEED": "SUcanary-broken"})
     fields = json.loads((bank.folder / "users/core.json").read_text())
@@ -213,5 +213,5 @@ async def test_a_wrong_role_is_reported(bank: Bank, wrong: str) -> None:
     async def told() -> bool:
         return "nats not reachable" in core.said()
 
-    await until(told, seconds=60)
+    await until(told)
     assert "canary" not in core.said()

@@ -5,15 +5,12 @@ exchange. `make cluster` freezes the leader for longer.
 import asyncio
 from pathlib import Path
 
-import pytest
-
 from chaos.cluster import run
 
 # Every waiting job is on the wire again within so many seconds (N4, §8).
 _AT_MOST_SECONDS = 60.0
 
 
-@pytest.mark.timeout(300)
 def test_the_exchange_outlives_its_leader(tmp_path: Path) -> None:
     """Killed, frozen until others have taken over, all restarted in turn: every job ends once, as
     its service said.

@@ -15,7 +15,6 @@ from uuid import uuid4
 
 import asyncpg
 import httpx
-import pytest
 
 from armka.contract import object_keys
 from armka.core.database.migrations import migrate
@@ -243,7 +242,6 @@ SCENARIOS: list[Callable[[Ground], Awaitable[None]]] = [
 ]
 
 
-@pytest.mark.timeout(150)
 async def test_dead_connections_are_noticed_and_nothing_is_lost(
     postgres: PostgresServer,
     database_template: str,

@@ -6,15 +6,12 @@ import asyncio
 import random
 from pathlib import Path
 
-import pytest
-
 from chaos.__main__ import samples, soak
 from chaos.soak import Soak
 
 STORM_SECONDS = 100.0
 
 
-@pytest.mark.timeout(300)
 def test_nothing_is_lost_doubled_overwritten_or_stuck(tmp_path: Path) -> None:
     seed = random.randrange(10**6)
     settings = Soak(

@@ -1,5 +1,6 @@
 """A core under test with its own database, NATS and S3, run by the suite: the kit's operator."""
 
+import asyncio
 import os
 import socket
 from collections.abc import Mapping
@@ -70,9 +71,7 @@ class Stage:
     async def stop_cores(self) -> list[int]:
         """See Operator."""
         running, self.cores = self.cores, []
-        for core in running:
-            core.process.terminate()
-        return [await core.stop() for core in running]
+        return await asyncio.gather(*(core.stop() for core in running))
 
     async def kill_cores(self) -> None:
         """See Operator."""

@@ -32,7 +32,6 @@ async ([file, token]) => {
 """
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("parser")
 async def test_a_correction_is_carried_over_to_a_new_attempt(
     window: Window, world: World, browser: Browser, core: CoreProcess, axe: str
@@ -41,14 +40,14 @@ async def test_a_correction_is_carried_over_to_a_new_attempt(
     page = window.page
     await page.locator("#picker").set_input_files(UNREADABLE)
     status = page.locator("tbody tr[data-mark] .status")
-    await expect(status).to_have_text("нужна проверка", timeout=60_000)
+    await expect(status).to_have_text("нужна проверка")
     file_id = str(await world.db.fetchval("select id from stored_file"))
     token = await page.locator("body").get_attribute("data-form-token")
     assert await page.evaluate(CORRECT, [file_id, token]) == 200
     await page.goto(f"{window.url}/console/files/{file_id}")
     await page.get_by_role("button", name="Распознать ещё раз").click()
     compare = page.get_by_role("link", name="Сравнить с прежней попыткой")
-    await expect(compare).to_be_visible(timeout=60_000)
+    await expect(compare).to_be_visible()
     await compare.click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Попытка 2 против попытки 1")
     await expect(page.locator("[data-carry]")).to_contain_text("можно перенести")

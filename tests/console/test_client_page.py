@@ -13,7 +13,6 @@ from tests.world import CoreProcess, World
 TWO_QUARTERS = ROOT / "samples/Берег, два квартала на двух листах.xlsx"
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("parser")
 async def test_two_quarters_that_do_not_join_are_told_on_both_and_on_the_clients_page(
     window: Window, world: World, browser: Browser, core: CoreProcess, axe: str
@@ -23,7 +22,7 @@ async def test_two_quarters_that_do_not_join_are_told_on_both_and_on_the_clients
     await page.locator("#upload-client").fill("7-42")
     await page.locator("#picker").set_input_files(TWO_QUARTERS)
     row = page.locator("tbody tr[data-mark]")
-    await expect(row.locator(".status")).to_have_text("готов", timeout=60_000)
+    await expect(row.locator(".status")).to_have_text("готов")
     await row.get_by_role("link", name="7-42").click()
     await expect(page.get_by_role("heading", name="ООО «Берег»")).to_be_visible()
     await expect(page.locator(".order .warned")).to_have_count(2)

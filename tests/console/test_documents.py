@@ -55,7 +55,7 @@ async def test_many_files_are_dropped_each_with_its_bar_and_read_before_ones_eye
     )
     await expect(page.locator("tbody tr[data-mark]")).to_have_count(4)
     over = page.locator("tbody .status.done, tbody .status.needs_check, tbody .status.error")
-    await expect(over).to_have_count(4, timeout=60_000)
+    await expect(over).to_have_count(4)
     await expect(page.locator("tbody")).to_contain_text(NAME)
 
 
@@ -236,7 +236,6 @@ LOOKS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.timeout(300)  # sixteen pages, each walked through by all rules
 async def test_axe_finds_no_serious_fault_and_nothing_overflows(
     browser: Browser, core: CoreProcess, world: World, axe: str
 ) -> None:

@@ -36,7 +36,7 @@ async def test_a_document_is_uploaded_corrected_confirmed_and_saved(window: Wind
         ROOT / "samples/Два берега - ОСВ не сходится.xlsx"
     )
     row = page.locator("tbody tr[data-mark]")
-    await expect(row.locator(".status")).to_have_text("нужна проверка", timeout=60_000)
+    await expect(row.locator(".status")).to_have_text("нужна проверка")
     await row.get_by_role("link", name="Два берега").click()
     await page.locator(".checks a", has_text="R1").first.click()
     chosen = page.locator(".lines .chosen")

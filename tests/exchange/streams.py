@@ -72,7 +72,7 @@ class Told:
         async def often() -> bool:
             return self.in_progress[number] >= times
 
-        await until(often, seconds=60)
+        await until(often)
 
 
 @contextlib.asynccontextmanager

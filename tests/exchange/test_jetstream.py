@@ -212,7 +212,7 @@ async def test_a_stream_that_lost_its_end_gets_it_again(world: World) -> None:
         stream = await api(client, "STREAM.INFO.RECOGNITION", {"subjects_filter": TABULAR})
         return bool(stream["state"].get("subjects", {}).get(TABULAR) == len(jobs))
 
-    await until(all_are_kept, seconds=60)
+    await until(all_are_kept)
     assert {(await world.row(job))["status"] for job in jobs} == {"published"}
 
 

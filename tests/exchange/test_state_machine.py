@@ -475,7 +475,6 @@ def _result(job: Job, content: str) -> bytes:
     return json.dumps(result(job.id, job.file.id, {"documents": [document(lines=lines)]})).encode()
 
 
-@pytest.mark.timeout(300)
 def test_any_order_of_anything(ground: Ground) -> None:
     """On failure hypothesis prints the shortest story it found, and what to put above `machine`."""
 

@@ -37,7 +37,7 @@ def quiet_core(
 async def api(quiet_core: QuietCore) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the quiet core's API."""
     async with httpx.AsyncClient(
-        base_url=f"{quiet_core.url}/api/v1", timeout=30, trust_env=False
+        base_url=f"{quiet_core.url}/api/v1", timeout=60, trust_env=False
     ) as client:
         yield client
 

@@ -58,6 +58,7 @@ def running(env: Mapping[str, str], folder: Path) -> Iterator[QuietCore]:
     finally:
         process.terminate()
         process.join(_PATIENCE_SECONDS)
+        assert process.returncode is not None, log.read_text()
 
 
 def _wait(core: QuietCore, process: Forked) -> None:

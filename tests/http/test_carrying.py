@@ -9,8 +9,8 @@ import asyncpg
 import httpx
 
 from tests.files import documents
+from tests.http.command_line import armka
 from tests.http.serving import QuietCore, assert_problem, upload
-from tests.http.test_commands import _armka
 
 
 async def _read(db: asyncpg.Connection, file_id: UUID, amounts: dict[str, str]) -> None:
@@ -137,7 +137,7 @@ async def test_the_commands_compare_and_carry_over(
 ) -> None:
     """Without --correction all that apply."""
     file_id = await _twice_read(api, db)
-    code, said = await _armka(quiet_core.url, "files", "changes", file_id)
+    code, said = await armka(quiet_core.url, "files", "changes", file_id)
     assert (code, "attempt 2 against 1" in said, "conflict" in said) == (0, True, True)
-    code, said = await _armka(quiet_core.url, "files", "carry-over", file_id, "--json")
+    code, said = await armka(quiet_core.url, "files", "carry-over", file_id, "--json")
     assert (code, json.loads(said)["lines"]) == (0, [2])

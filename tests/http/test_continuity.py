@@ -9,8 +9,8 @@ import asyncpg
 import httpx
 
 from tests.files import documents
+from tests.http.command_line import armka
 from tests.http.serving import QuietCore, assert_problem, upload
-from tests.http.test_commands import _armka
 
 ACCOUNTS = {"51": ("100.00", None), "60": (None, "70.00")}
 
@@ -128,7 +128,7 @@ async def test_the_command_shows_a_clients_documents_in_order(
     client = str(uuid4())
     await _document(api, db, client, ("2024-01-01", "2024-03-31"), ACCOUNTS)
     await _document(api, db, client, ("2024-04-01", "2024-06-30"), {"51": ("100.00", None)})
-    code, said = await _armka(quiet_core.url, "files", "continuity", client)
+    code, said = await armka(quiet_core.url, "files", "continuity", client)
     assert (code, "60" in said, "-70.00" in said) == (0, True, True)
-    code, said = await _armka(quiet_core.url, "files", "continuity", client, "--json")
+    code, said = await armka(quiet_core.url, "files", "continuity", client, "--json")
     assert (code, json.loads(said)["client_ref"]) == (0, client)

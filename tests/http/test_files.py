@@ -1,5 +1,6 @@
 """Files: filters, withdrawal, downloads."""
 
+import asyncio
 import csv
 import io
 from decimal import Decimal
@@ -15,6 +16,7 @@ import pytest
 from armka.objects.store import ObjectStore
 from tests.files import documents
 from tests.http.serving import QuietCore, assert_problem, upload
+from tests.world import until
 
 
 async def _listed(api: httpx.AsyncClient, **query: str) -> list[str]:
@@ -236,7 +238,11 @@ async def test_many_lines_are_exported_piece_by_piece(
     response = await api.get(f"/files/{file_id}/lines.csv")
     names = [line.split(";")[9] for line in response.text.splitlines()[1:]]
     assert names == [f"Счёт {n}" for n in range(count)] * 2
-    assert not list(quiet_core.spool.iterdir())
+
+    async def is_tidy() -> bool:
+        return not await asyncio.to_thread(lambda: list(quiet_core.spool.iterdir()))
+
+    await until(is_tidy)  # the answer is whole a moment before
 
 
 async def test_what_was_not_read_is_not_exported(api: httpx.AsyncClient) -> None:

@@ -6,8 +6,8 @@ import asyncpg
 import httpx
 
 from tests.files import documents
+from tests.http.command_line import armka
 from tests.http.serving import QuietCore, assert_problem, upload
-from tests.http.test_commands import _armka
 from tests.http.test_files import _mapped
 
 
@@ -96,8 +96,8 @@ async def test_the_commands_tell_it_too(
 ) -> None:
     """Words for people, facts with --json."""
     file_id = await _failed(api, db, "NO_ACK")
-    code, said = await _armka(quiet_core.url, "files", "timeline", file_id)
+    code, said = await armka(quiet_core.url, "files", "timeline", file_id)
     assert (code, "Taken by tabular-parser 1.2" in said) == (0, True)
     assert "What to do: The service is probably not running" in said
-    code, said = await _armka(quiet_core.url, "files", "attempts", file_id, "--json")
+    code, said = await armka(quiet_core.url, "files", "attempts", file_id, "--json")
     assert (code, '"is_current": true' in said) == (0, True)

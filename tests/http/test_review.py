@@ -13,8 +13,8 @@ import httpx
 import openpyxl
 import pytest
 
+from tests.http.command_line import armka
 from tests.http.serving import assert_problem
-from tests.http.test_commands import _armka
 from tests.mapping.results import check, document, file_status, line, waiting
 from tests.world import CoreProcess, World
 
@@ -339,7 +339,7 @@ async def test_it_is_reviewed_on_the_command_line(
     file_id, url = await reviewed(world), str(http.base_url)
 
     async def documents(*words: object) -> tuple[int, str]:
-        return await _armka(url, "documents", *words)
+        return await armka(url, "documents", *words)
 
     code, said = await documents("show", file_id, "--json")
     assert (code, json.loads(said)["unknown_count"]) == (0, 1)

@@ -38,7 +38,7 @@ async def admin(guarded_core: QuietCore) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(
         base_url=f"{guarded_core.url}/api/v1",
         headers={"Authorization": f"Bearer {TOKEN}"},
-        timeout=30,
+        timeout=60,
         trust_env=False,
     ) as client:
         yield client

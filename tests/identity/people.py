@@ -29,7 +29,7 @@ class Person:
             "Origin": url,
             FORM_HEADER: secrecy.form_token(self.cookie),
         }
-        return httpx.AsyncClient(base_url=url, headers=headers, timeout=30, trust_env=False)
+        return httpx.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False)
 
 
 async def person(db: asyncpg.Connection, name: str, roles: Iterable[str]) -> Person:

@@ -89,7 +89,7 @@ async def callers(
             client = httpx.AsyncClient(
                 base_url=guarded_core.url,
                 headers={"Authorization": f"Bearer {token}"},
-                timeout=30,
+                timeout=60,
                 trust_env=False,
             )
             await stack.enter_async_context(client)

@@ -5,8 +5,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from armka.stack import NatsServer
 from tests.exchange.streams import IMAGE, SETTINGS, api, told
 from tests.scan_gateway.peer import TOKEN, Peer
@@ -15,7 +13,6 @@ from tests.world import World, service, until
 JOBS = 3
 
 
-@pytest.mark.timeout(180)
 async def test_a_killed_gateway_costs_no_job_and_no_second_recognition(
     world: World, nats_server: NatsServer, peer: Peer
 ) -> None:
@@ -45,7 +42,7 @@ async def test_a_killed_gateway_costs_no_job_and_no_second_recognition(
         assert said.acknowledged == {}
         peer.finish.set()
         for job in jobs:
-            await world.status(job, "done", seconds=60)
+            await world.status(job, "done")
             assert await said.acknowledges(await _number(world, job)) > 1
             await until(partial(_is_mapped, world, job))
     assert len(peer.documents) == JOBS

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from tests.books.ledger import Ledger
 from tests.scan_gateway.peer import TOKEN, Peer, Reply, Request, reply
 from tests.scan_gateway.printed import answer
@@ -131,7 +129,6 @@ async def gateway(world: World, peer: Peer) -> AsyncIterator[None]:
     assert TOKEN not in running.said()
 
 
-@pytest.mark.timeout(180)
 async def test_what_is_left_after_each_way(world: World, peer: Peer, ledger: Ledger):
     """«Сырой ответ зарегистрирован» and «Факт отказа сервиса» are in it."""
     rows = _table(PAGE.read_text())

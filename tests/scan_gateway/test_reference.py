@@ -31,7 +31,7 @@ async def scanning_system(tmp_path: Path) -> AsyncIterator[str]:
         return found.group() if found else None
 
     try:
-        yield await until(address, seconds=60)
+        yield await until(address)
     finally:
         process.terminate()
         assert await process.wait() == 0

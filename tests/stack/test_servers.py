@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from pathlib import Path
 
 import asyncpg
@@ -49,6 +50,20 @@ async def test_a_paused_postgres_answers_nobody_until_resumed(tmp_path: Path) ->
         server.resume()
         assert await question == 1
         await connection.close()
+
+
+def states(pid: int) -> list[str]:
+    """What each thread of a process does, by the kernel's letter."""
+    stats = [(task / "stat").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return [stat.rpartition(")")[2].split()[0] for stat in stats]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+async def test_a_pause_returns_once_every_thread_stands(tmp_path: Path) -> None:
+    """One that still ran would answer what was asked after the pause."""
+    async with NatsServer(tmp_path / "nats", fsync=False) as server:
+        server.pause()
+        assert set(states(server.pid)) == {"T"}
 
 
 async def test_a_paused_server_can_be_stopped(tmp_path: Path) -> None:

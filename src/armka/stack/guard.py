@@ -64,20 +64,9 @@ def signal_tree(pid: int, number: int) -> None:
     PostgreSQL's live in sessions of their own, out of reach of a signal to the group.
     """
     if number != signal.SIGCONT:
-        _freeze(pid)  # it forks no more while its children are counted
+        _signal(pid, signal.SIGSTOP)  # it forks no more while its children are counted
     for member in (*children_of(pid), pid):
-        if number == signal.SIGSTOP:
-            _freeze(member)
-        else:
-            _signal(member, number)
-
-
-def _freeze(pid: int) -> None:
-    """SIGSTOP, and return once each thread has heard it: one that computes goes on meanwhile."""
-    _signal(pid, signal.SIGSTOP)
-    end = time.monotonic() + _POLL_SECONDS
-    while not _stands(pid) and time.monotonic() < end:
-        time.sleep(0.001)
+        _signal(member, number)
 
 
 def _stands(pid: int) -> bool:
@@ -94,10 +83,14 @@ def _state_of(task: Path) -> str:
 
 
 def _signal(pid: int, number: int) -> None:
+    """Send a signal; SIGSTOP returns once each thread has heard it, so that none answers still."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
         return
+    end = time.monotonic() + _POLL_SECONDS
+    while number == signal.SIGSTOP and not _stands(pid) and time.monotonic() < end:
+        time.sleep(0.001)
 
 
 def _libc_call(name: str, *arguments: object) -> None:

@@ -43,10 +43,10 @@ def router(sources: Sources, exports: Exports, audit: Audit) -> APIRouter:
         folder = scratch()
         try:
             path, name = await sources.fetch(file_id, Path(folder.name))
+            await audit.record(caller, "file.source", file_id)
         except BaseException:
             folder.cleanup()
             raise
-        await audit.record(caller, "file.source", file_id)
         return _saved(path, name, _BYTES, folder.cleanup)
 
     @api.get(
