@@ -57,7 +57,8 @@ async def fragile(tmp_path: Path) -> AsyncIterator[Fragile]:
 
 
 async def _healthy_within_a_second(core: QuietCore) -> None:
-    async with httpx.AsyncClient(timeout=1.0, trust_env=False) as http:
+    patience = httpx.Timeout(1.0, connect=30.0)
+    async with httpx.AsyncClient(timeout=patience, trust_env=False) as http:
         assert (await http.get(f"{core.url}/healthcheck")).status_code == 200
 
 

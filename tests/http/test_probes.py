@@ -6,9 +6,11 @@ import re
 from uuid import uuid4
 
 import httpx
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.files import documents
+from tests.http import wire
 from tests.http.serving import QuietCore, upload
 from tests.http.test_outages import Fragile, fragile  # noqa: F401 - a fixture
 from tests.world import CoreProcess, World, until
@@ -17,6 +19,20 @@ from tests.world import CoreProcess, World, until
 async def _get(core: CoreProcess | QuietCore, path: str) -> httpx.Response:
     async with httpx.AsyncClient(base_url=core.url, timeout=10, trust_env=False) as http:
         return await http.get(path)
+
+
+async def test_an_idle_connection_is_kept_longer_than_a_client_keeps_it(
+    quiet_core: QuietCore,
+) -> None:
+    """Six seconds say nothing, and it is there; a usual client gives up its end after five."""
+    asked = b"GET /livez HTTP/1.1\r\nHost: core\r\n\r\n"
+    async with wire.connection(quiet_core.port) as (reader, writer):
+        writer.write(asked)
+        await reader.readuntil(b'{"status":"ok"}')
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(1), 6)
+        writer.write(asked)
+        await reader.readuntil(b'{"status":"ok"}')
 
 
 async def test_a_whole_core_is_ready_and_says_of_what(world: World) -> None:

@@ -49,6 +49,8 @@ from armka.secrets.openbao import openbao
 log = structlog.get_logger(__name__)
 
 _HTTP_GRACE_SECONDS = 10
+# Longer than proxies keep their end (60 s): none sends into a connection that is being closed.
+_KEEP_ALIVE_SECONDS = 75
 # A cycle that runs for so long does not come back; those that walk through everything may.
 _STUCK_SECONDS = 300.0
 _PATIENT = frozenset({"sweep", "doctor"})
@@ -303,6 +305,7 @@ async def serve(settings: Settings, bound: socket.socket, stop: asyncio.Event) -
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=_HTTP_GRACE_SECONDS,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         server_header=False,
     )
     server = _Server(config)
