@@ -23,7 +23,7 @@ from nats.aio.msg import Msg
 from armka.objects.settings import ObjectSettings
 from armka.objects.store import ObjectStore
 from armka.stack import NatsServer, ObjectServer
-from tests import forked
+from tests import forked, web
 from tests.forked import Forked
 
 PATIENCE_SECONDS = 60.0
@@ -64,7 +64,7 @@ class CoreProcess:
     async def _takes_part(self) -> bool:
         assert self.process.returncode is None, self.said()
         with contextlib.suppress(httpx.HTTPError):
-            async with httpx.AsyncClient(trust_env=False, timeout=2) as http:
+            async with web.client(timeout=2) as http:
                 health = await http.get(f"{self.url}/healthcheck")
             return bool(health.json()["nats"] != "disconnected")
         return False

@@ -15,7 +15,7 @@ from armka.contract.subjects import DEFAULTS
 from armka.messaging.setup.folder import write
 from armka.messaging.setup.roles import roles
 from armka.stack import NatsServer, OpenBaoServer
-from tests import forked
+from tests import forked, web
 from tests.openbao import allow_approle, approle, put
 from tests.world import CoreProcess, World, until
 
@@ -123,7 +123,7 @@ async def test_documents_pass_while_credentials_come_end_and_follow(bank: Bank) 
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         bank.service() as service_log,
-        httpx.AsyncClient(base_url=core.url, headers=headers, trust_env=False, timeout=30) as http,
+        web.client(base_url=core.url, headers=headers, timeout=30) as http,
     ):
         await _waits_for_credentials(http)
         first = await _upload(http, "ОСВ Ромашка*.xls")

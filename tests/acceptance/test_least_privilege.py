@@ -16,6 +16,7 @@ from nats.aio.client import Client
 from nats.js.api import StreamConfig
 
 from armka.stack import NatsServer
+from tests import web
 from tests.books.ledger import make
 from tests.messaging.credentials import pair
 from tests.scan_gateway.peer import TOKEN, Peer
@@ -74,7 +75,7 @@ async def test_a_document_of_each_pipeline_goes_through(
             service(
                 world, "scan-gateway", **JETSTREAM | pair(folder, "scan-gateway") | scanning
             ) as two,
-            httpx.AsyncClient(base_url=core.url, trust_env=False, timeout=30) as http,
+            web.client(base_url=core.url, timeout=30) as http,
         ):
             files = [await _uploaded(http, path) for path in (SHEET, PRINTED)]
             for file in files:

@@ -23,6 +23,7 @@ from armka.objects.store import ObjectStore
 from armka.stack import NatsServer, ObjectServer, PostgresServer
 from chaos.invariants import broken
 from chaos.proxy import Line, Manner, Proxy, proxy
+from tests import web
 from tests.files import documents
 from tests.http.serving import upload
 from tests.mapping.results import file_status, result
@@ -78,7 +79,7 @@ async def answers_within_a_second(url: str) -> AsyncIterator[None]:
     async def ask() -> None:
         # A connection is the kernel's: that it takes long says nothing of the process.
         patience = httpx.Timeout(1.0, connect=30.0)
-        async with httpx.AsyncClient(trust_env=False, timeout=patience) as http:
+        async with web.client(timeout=patience) as http:
             while True:
                 for path in LIFE:
                     assert (await http.get(f"{url}{path}")).status_code == 200
@@ -176,7 +177,7 @@ async def the_object_store(ground: Ground) -> None:
     """
     async with ground.world("store") as world, proxy(world.objects.url) as way:
         core = await world.core(S3_ENDPOINT_URL=way.url, MAPPING_POLL_SECONDS=1)
-        http = httpx.AsyncClient(base_url=f"{core.url}/api/v1", timeout=90, trust_env=False)
+        http = web.client(base_url=f"{core.url}/api/v1", timeout=90)
         mapped = await world.job()
         row = await world.status(mapped, "published")
         body = json.dumps(result(mapped, row["stored_file_id"])).encode()
@@ -211,7 +212,7 @@ async def a_frozen_database(ground: Ground) -> None:
         known = await world.job()
         await world.status(known, "published")
         envelope, fresh = await world.envelope(known, "error"), uuid4()
-        http = httpx.AsyncClient(base_url=f"{core.url}/api/v1", timeout=60, trust_env=False)
+        http = web.client(base_url=f"{core.url}/api/v1", timeout=60)
         async with http as api, answers_within_a_second(core.url):
             async with _still(postgres):
                 asked = asyncio.create_task(world.ask(envelope, f"result:{known}:1", HOURLY))

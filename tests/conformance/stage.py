@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
-import httpx
-
 from armka.conformance.target import Power, Target
 from armka.messaging.settings import NatsSettings
 from armka.objects.settings import ObjectSettings
 from armka.stack import NatsServer, ObjectServer
-from tests import forked
+from tests import forked, web
 from tests.world import CoreProcess
 
 # The suite is in a hurry.
@@ -106,12 +104,12 @@ class Stage:
 
     async def health(self) -> int:
         """See Operator."""
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with web.client() as http:
             return (await http.get(f"{self.cores[0].url}/healthcheck")).status_code
 
     async def retry(self, file_id: UUID) -> int:
         """See Operator."""
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with web.client() as http:
             url = f"{self.cores[0].url}/api/v1/files/{file_id}/attempts"
             return (await http.post(url)).status_code
 

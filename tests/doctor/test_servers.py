@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-import httpx
 import pytest
 
 from armka.core.database.pool import Database
@@ -20,6 +19,7 @@ from armka.core.settings import ExchangeSettings
 from armka.messaging.connection import connected
 from armka.messaging.settings import NatsSettings
 from armka.stack import NatsServer
+from tests import web
 from tests.doctor.conftest import Examine
 from tests.messaging.credentials import OperatorMode
 from tests.world import World, until
@@ -129,7 +129,7 @@ async def test_the_core_looks_by_itself_and_tells_its_health(world: World) -> No
     core = await world.core(DOCTOR_PERIOD_SECONDS=0.2)
 
     async def told() -> bool:
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with web.client() as http:
             health = (await http.get(f"{core.url}/healthcheck")).json()
         doctor = health["doctor"]
         return bool(doctor["at"]) and doctor["drift"].get("job_without_clock") == 1

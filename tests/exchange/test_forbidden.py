@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-import httpx
 import pytest
 
 from armka.stack import NatsServer
+from tests import web
 from tests.world import IMAGE, RESULTS, TABULAR, World, until
 
 ALLOWED = """
@@ -43,7 +43,7 @@ async def test_jobs_of_a_forbidden_subject_wait_and_hold_up_nobody(world: World)
         await world.status(sheet, "published")
     late = await world.job(await world.file(file_type="PDF"), pipeline="image")
 
-    async with httpx.AsyncClient(base_url=core.url, trust_env=False, timeout=30) as http:
+    async with web.client(base_url=core.url, timeout=30) as http:
         for image in (*images, late):
             shown = (await http.get(f"/api/v1/jobs/{image}")).json()
             assert shown["status"] == "queued"

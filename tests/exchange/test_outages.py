@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import asyncpg
-import httpx
 import pytest
 
 from armka.core.database.migrations import migrate
 from armka.objects.settings import ObjectSettings
 from armka.objects.store import ObjectStore
 from armka.stack import NatsServer, ObjectServer, PostgresServer
+from tests import web
 from tests.world import TABULAR, World, until
 
 
@@ -78,7 +78,7 @@ async def test_a_frozen_postgresql_does_not_freeze_the_process(
     postgres.pause()
     try:
         asked = asyncio.create_task(world.ask(envelope, f"result:{job}:1", 60))
-        async with httpx.AsyncClient(trust_env=False, timeout=1) as http:
+        async with web.client(timeout=1) as http:
             for _ in range(10):
                 assert (await http.get(f"{core.url}/healthcheck")).status_code == 200
     finally:

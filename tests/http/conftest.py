@@ -9,6 +9,7 @@ import pytest
 from armka.objects.settings import ObjectSettings
 from armka.objects.store import ObjectStore
 from armka.stack import ObjectServer, PostgresServer
+from tests import web
 from tests.http.serving import QuietCore, running
 from tests.servers import administer, apart
 
@@ -36,9 +37,7 @@ def quiet_core(
 @pytest.fixture
 async def api(quiet_core: QuietCore) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the quiet core's API."""
-    async with httpx.AsyncClient(
-        base_url=f"{quiet_core.url}/api/v1", timeout=60, trust_env=False
-    ) as client:
+    async with web.client(base_url=f"{quiet_core.url}/api/v1", timeout=60) as client:
         yield client
 
 

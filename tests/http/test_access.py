@@ -7,6 +7,7 @@ import sys
 import httpx
 import pytest
 
+from tests import web
 from tests.http import wire
 from tests.http.serving import assert_problem, free_port
 from tests.world import CoreProcess, World, until
@@ -22,7 +23,7 @@ async def guarded(world: World) -> CoreProcess:
 
 async def test_without_the_token_only_the_healthcheck_answers(guarded: CoreProcess) -> None:
     """401 for everything else, also for what does not exist; the right token opens it."""
-    async with httpx.AsyncClient(base_url=guarded.url, trust_env=False) as http:
+    async with web.client(base_url=guarded.url) as http:
         assert (await http.get("/healthcheck")).status_code == 200
         for path in (
             "/api/v1/files",
@@ -85,7 +86,7 @@ async def test_with_a_token_it_listens_elsewhere(world: World) -> None:
     async def serves() -> bool:
         assert process.returncode is None
         with contextlib.suppress(httpx.HTTPError):
-            async with httpx.AsyncClient(trust_env=False) as http:
+            async with web.client() as http:
                 url = f"http://127.0.0.1:{port}/healthcheck"
                 return (await http.get(url)).status_code == 200
         return False

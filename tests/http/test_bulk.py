@@ -11,6 +11,7 @@ import pytest
 from armka.core.database.pool import Database
 from armka.core.database.settings import DatabaseSettings
 from armka.core.files.bulk import BulkAttempts
+from tests import web
 from tests.http.serving import QuietCore, assert_problem
 from tests.world import World, until
 
@@ -154,11 +155,11 @@ async def test_an_operation_goes_on_in_another_core_after_a_crash(world: World) 
     """Killed as soon as the operation was accepted, and begun again."""
     files = await _failed_files(world.db, "7", 600)
     first = await world.core()
-    async with httpx.AsyncClient(base_url=f"{first.url}/api/v1", trust_env=False) as api:
+    async with web.client(base_url=f"{first.url}/api/v1") as api:
         operation = (await _begin(api, "7")).json()
     first.kill()
     second = await world.core()
-    async with httpx.AsyncClient(base_url=f"{second.url}/api/v1", trust_env=False) as api:
+    async with web.client(base_url=f"{second.url}/api/v1") as api:
 
         async def finished() -> bool:
             shown = (await api.get(f"/operations/{operation['id']}")).json()

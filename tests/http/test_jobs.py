@@ -8,6 +8,7 @@ import asyncpg
 import httpx
 import pytest
 
+from tests import web
 from tests.files import documents
 from tests.http.serving import QuietCore, assert_problem, upload
 from tests.world import until
@@ -85,9 +86,7 @@ async def test_hundreds_wait_for_a_change_on_few_connections(
     """All who wait hear of it, and the core answers others meanwhile."""
     file_id, job_id = await _made(api)
     limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(
-        base_url=f"{quiet_core.url}/api/v1", timeout=60, trust_env=False, limits=limits
-    ) as many:
+    async with web.client(base_url=f"{quiet_core.url}/api/v1", timeout=60, limits=limits) as many:
         query = {"wait": "50"}
         waits = [
             asyncio.create_task(many.get(path, params=query))

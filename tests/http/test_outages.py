@@ -13,6 +13,7 @@ from armka.core.database.migrations import migrate
 from armka.objects.settings import ObjectSettings
 from armka.objects.store import ObjectStore
 from armka.stack import ObjectServer, PostgresServer
+from tests import web
 from tests.files import documents
 from tests.http.proxy import deaf_proxy
 from tests.http.serving import QuietCore, assert_problem, running, traces, upload
@@ -50,15 +51,13 @@ async def fragile(tmp_path: Path) -> AsyncIterator[Fragile]:
         await migrate(postgres.url)
         env = postgres.env() | s3.env() | {"NATS_ENABLED": "false"}
         with running(env, tmp_path) as core:
-            async with httpx.AsyncClient(
-                base_url=f"{core.url}/api/v1", timeout=60, trust_env=False
-            ) as api:
+            async with web.client(base_url=f"{core.url}/api/v1", timeout=60) as api:
                 yield Fragile(core, postgres, s3, api)
 
 
 async def _healthy_within_a_second(core: QuietCore) -> None:
     patience = httpx.Timeout(1.0, connect=30.0)
-    async with httpx.AsyncClient(timeout=patience, trust_env=False) as http:
+    async with web.client(timeout=patience) as http:
         assert (await http.get(f"{core.url}/healthcheck")).status_code == 200
 
 
@@ -127,9 +126,7 @@ async def test_an_upload_whose_commit_was_not_heard_is_one_file(
     async with deaf_proxy(database, until_sent=b"unheard.pdf") as (dsn, cuts):
         env = object_store_server.env() | {"DATABASE_URL": dsn, "NATS_ENABLED": "false"}
         with running(env, tmp_path) as core:
-            async with httpx.AsyncClient(
-                base_url=f"{core.url}/api/v1", timeout=60, trust_env=False
-            ) as api:
+            async with web.client(base_url=f"{core.url}/api/v1", timeout=60) as api:
                 response = await upload(api, "unheard.pdf", documents.PDF)
                 assert response.status_code == 201
                 assert len(cuts) == 1

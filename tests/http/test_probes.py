@@ -9,6 +9,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests import web
 from tests.files import documents
 from tests.http import wire
 from tests.http.serving import QuietCore, upload
@@ -17,7 +18,7 @@ from tests.world import CoreProcess, World, until
 
 
 async def _get(core: CoreProcess | QuietCore, path: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=core.url, timeout=10, trust_env=False) as http:
+    async with web.client(base_url=core.url, timeout=10) as http:
         return await http.get(path)
 
 
@@ -68,9 +69,7 @@ async def test_probes_answer_within_a_second_whatever_hangs(
     assert (await _get(fragile.core, "/readyz")).status_code == 200
     fragile.postgres.pause()
     try:
-        async with httpx.AsyncClient(
-            base_url=fragile.core.url, timeout=1.5, trust_env=False
-        ) as http:
+        async with web.client(base_url=fragile.core.url, timeout=1.5) as http:
             for _ in range(5):
                 answers = await asyncio.gather(http.get("/livez"), http.get("/readyz?verbose"))
                 assert [answer.status_code for answer in answers] == [200, 503]
@@ -195,5 +194,5 @@ async def test_a_core_that_ends_lets_long_polls_go(world: World) -> None:
 
 
 async def _get_long(core: CoreProcess, path: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=core.url, timeout=70, trust_env=False) as http:
+    async with web.client(base_url=core.url, timeout=70) as http:
         return await http.get(path)

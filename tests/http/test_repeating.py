@@ -13,6 +13,7 @@ from armka.core.database.settings import DatabaseSettings
 from armka.core.files.idempotency import forget_old_keys
 from armka.objects.store import ObjectStore
 from armka.stack import ObjectServer
+from tests import web
 from tests.files import documents
 from tests.http.proxy import deaf_proxy
 from tests.http.serving import QuietCore, assert_problem, running, traces
@@ -88,9 +89,7 @@ async def test_a_repeat_after_an_unheard_commit_is_the_same_file(
     async with deaf_proxy(database, until_sent=b"unheard.pdf") as (dsn, cuts):
         env = object_store_server.env() | {"DATABASE_URL": dsn, "NATS_ENABLED": "false"}
         with running(env, tmp_path) as core:
-            async with httpx.AsyncClient(
-                base_url=f"{core.url}/api/v1", timeout=60, trust_env=False
-            ) as api:
+            async with web.client(base_url=f"{core.url}/api/v1", timeout=60) as api:
                 answers = [await _send(api, "k1", name="unheard.pdf") for _ in range(2)]
                 listed = (await api.get("/files")).json()["items"]
                 source = await api.get(f"/files/{listed[0]['id']}/source")

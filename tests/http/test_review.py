@@ -13,6 +13,7 @@ import httpx
 import openpyxl
 import pytest
 
+from tests import web
 from tests.http.command_line import armka
 from tests.http.serving import assert_problem
 from tests.mapping.results import check, document, file_status, line, waiting
@@ -83,7 +84,7 @@ class Reviewer:
 @pytest.fixture
 async def http(world: World) -> AsyncIterator[httpx.AsyncClient]:
     core: CoreProcess = await world.core()
-    async with httpx.AsyncClient(base_url=core.url, trust_env=False, timeout=30) as client:
+    async with web.client(base_url=core.url, timeout=30) as client:
         yield client
 
 

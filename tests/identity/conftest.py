@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from armka.stack import ObjectServer, PostgresServer
+from tests import web
 from tests.http.serving import QuietCore, running
 from tests.servers import administer, apart
 
@@ -35,11 +36,10 @@ def guarded_core(
 @pytest.fixture
 async def admin(guarded_core: QuietCore) -> AsyncIterator[httpx.AsyncClient]:
     """A client of its API that may do everything."""
-    async with httpx.AsyncClient(
+    async with web.client(
         base_url=f"{guarded_core.url}/api/v1",
         headers={"Authorization": f"Bearer {TOKEN}"},
         timeout=60,
-        trust_env=False,
     ) as client:
         yield client
 

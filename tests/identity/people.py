@@ -10,6 +10,7 @@ import httpx
 
 from armka.core.identity import secrecy
 from armka.core.identity.browser import COOKIE_ON_LOOPBACK, FORM_HEADER
+from tests import web
 
 PASSWORD = "a long enough word"
 
@@ -29,7 +30,7 @@ class Person:
             "Origin": url,
             FORM_HEADER: secrecy.form_token(self.cookie),
         }
-        return httpx.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False)
+        return web.client(base_url=url, headers=headers, timeout=60)
 
 
 async def person(db: asyncpg.Connection, name: str, roles: Iterable[str]) -> Person:

@@ -13,6 +13,7 @@ import pytest
 from armka.core.assembly import Core
 from armka.core.identity.access import RULES, Rule
 from armka.core.identity.principal import Kind, Principal, Role, Scope
+from tests import web
 from tests.http.serving import QuietCore
 from tests.identity.inside import settings
 from tests.identity.people import person
@@ -86,11 +87,10 @@ async def callers(
         for scope in Scope:
             body = {"name": f"{scope} {uuid4()}", "scopes": [scope], "days": 1}
             token = (await admin.post("/tokens", json=body)).raise_for_status().json()["token"]
-            client = httpx.AsyncClient(
+            client = web.client(
                 base_url=guarded_core.url,
                 headers={"Authorization": f"Bearer {token}"},
                 timeout=60,
-                trust_env=False,
             )
             await stack.enter_async_context(client)
             made[Principal(Kind.TOKEN, scope, scopes=frozenset({scope}))] = client
@@ -117,7 +117,7 @@ async def test_each_role_and_scope_opens_what_the_table_says(
 async def test_a_stranger_opens_nothing(guarded_core: QuietCore) -> None:
     """401 for programs, the way to the sign-in for people; on every route that is not open."""
     wrong = []
-    async with httpx.AsyncClient(base_url=guarded_core.url, trust_env=False) as stranger:
+    async with web.client(base_url=guarded_core.url) as stranger:
         for rule in RULES:
             response = await stranger.request(rule.method, _path(rule))
             expected = {303} if rule.path.startswith("/console") else {401}

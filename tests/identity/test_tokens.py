@@ -9,13 +9,14 @@ from uuid import uuid4
 import asyncpg
 import httpx
 
+from tests import web
 from tests.http.serving import QuietCore, assert_problem
 from tests.identity.conftest import TOKEN
 from tests.identity.people import deeds
 
 
 async def _me(core: QuietCore, token: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=core.url, trust_env=False) as http:
+    async with web.client(base_url=core.url) as http:
         return await http.get("/api/v1/me", headers={"Authorization": f"Bearer {token}"})
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
-import httpx
 
+from tests import web
 from tests.mapping import results
 from tests.mapping.results import VALUES, check, document, line, result
 from tests.world import World, until
@@ -249,7 +249,7 @@ async def test_a_superseded_job_never_moves_the_file_again(world: World) -> None
     first = await results.waiting(world)
     file = await results.file_status(world, first, "DONE")
     requests = await world.listen("files.tabular_uploaded")
-    async with httpx.AsyncClient(base_url=core.url, trust_env=False) as http:
+    async with web.client(base_url=core.url) as http:
         made = (await http.post(f"/api/v1/files/{file['id']}/attempts")).json()
     request = json.loads((await requests.get()).data)
     assert (request["job_id"], request["attempt"]) == (made["job_id"], 2)

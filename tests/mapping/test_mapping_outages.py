@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-import httpx
 
+from tests import web
 from tests.http.proxy import refusing_proxy
 from tests.mapping import results
 from tests.mapping.results import VALUES, document, line
@@ -182,7 +182,7 @@ async def test_a_hundred_thousand_lines_are_mapped_while_the_core_answers(world:
     large = await results.waiting(world, {"documents": [document(lines=rows)]})
     small = await results.waiting(world)
     core = await world.core()
-    async with httpx.AsyncClient(base_url=core.url, timeout=20.0, trust_env=False) as http:
+    async with web.client(base_url=core.url, timeout=20.0) as http:
 
         async def mapped() -> bool:
             assert (await http.get("/healthcheck")).status_code == 200
@@ -201,7 +201,7 @@ async def test_a_hundred_thousand_lines_are_mapped_while_the_core_answers(world:
 async def _read_back(url: str, file_id: UUID) -> list[tuple[int, str]]:
     read: list[tuple[int, str]] = []
     after: dict[str, Any] = {}
-    async with httpx.AsyncClient(timeout=30, trust_env=False) as http:
+    async with web.client(timeout=30) as http:
         while True:
             response = await http.get(
                 f"{url}/api/v1/files/{file_id}/lines", params={"limit": 60_000} | after

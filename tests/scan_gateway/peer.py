@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+from tests import web
 
 TOKEN = "a-token-of-the-tests"
 
@@ -112,7 +112,7 @@ class Peer:
         """Call about a document where it was asked to, under its secret or another; the status."""
         submitted = self.of(key).submitted
         shown = token or submitted.headers["callback-token"]
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with web.client() as client:
             answer = await client.request(
                 method,
                 submitted.query["callback"],

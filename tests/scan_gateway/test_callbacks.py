@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from armka.stack import NatsServer
+from tests import web
 from tests.scan_gateway.conftest import ImageCore, Start
 from tests.scan_gateway.peer import Peer
 from tests.scan_gateway.test_reference import PRINTED, scanning_system
@@ -76,7 +77,7 @@ async def _nonsense(url: str) -> None:
         writer.write_eof()
         assert b" 204 " not in await reader.read()
         writer.close()
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with web.client() as client:
         with pytest.raises(httpx.TransportError):
             await client.post(url, content=b"x" * 1_000_000)
 

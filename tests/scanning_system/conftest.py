@@ -11,6 +11,7 @@ import pytest
 from armka.services.scanning_system import server
 from armka.services.scanning_system.settings import ScanningSettings
 from armka.services.scanning_system.tessdata import find_ocr
+from tests import web
 from tests.needed import lacking
 
 TOKEN = "canary"
@@ -39,7 +40,7 @@ async def serving(settings: ScanningSettings) -> AsyncIterator[httpx.AsyncClient
     url = f"http://127.0.0.1:{bound.getsockname()[1]}"
     headers = {"Authorization": f"Bearer {TOKEN}"}
     try:
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
+        async with web.client(base_url=url, headers=headers, timeout=60) as client:
             await _ready(client, task)
             yield client
     finally:

@@ -13,7 +13,7 @@ import httpx
 import pypdfium2
 from jsonschema_rs import validator_for
 
-from tests import forked
+from tests import forked, web
 from tests.forked import Forked
 from tests.pages import samples
 from tests.scanning_system.conftest import ended, problem, serving, settings_for, submitted
@@ -163,7 +163,7 @@ async def commanded(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Fork
     process = forked.start(("scanning-system", "--port", str(port)), env, folder / "log")
     url = f"http://127.0.0.1:{port}"
     try:
-        async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as client:
+        async with web.client(base_url=url, timeout=30) as client:
             await until_answered(client, process)
             yield client, process
     finally:

@@ -13,6 +13,7 @@ import nats
 import pytest
 
 from armka.stack.s3_request import S3Keys, request
+from tests import web
 
 from .conftest import Running, assert_gone, wait_for
 
@@ -77,7 +78,7 @@ async def test_servers_refuse_whoever_has_not_the_secrets(run_stack: Start) -> N
     with pytest.raises(asyncpg.InvalidPasswordError):
         await query(wrong, "select 1")
     assert s3(env | {"S3_SECRET_ACCESS_KEY": "wrong"}, "GET", "x")[0] == 403
-    async with httpx.AsyncClient() as stranger:
+    async with web.client() as stranger:
         answer = await stranger.get(f"{env['S3_ENDPOINT_URL']}/arm-ka/x")
     assert answer.status_code == 403
     assert mode(running.data) == 0o700

@@ -11,7 +11,7 @@ from armka.conformance.service.target import Need
 from armka.contract.subjects import Transport
 
 _SHARED = 40
-_START_SECONDS = 20.0
+_START_SECONDS = 30.0
 _PROBE_SECONDS = 0.1
 
 
@@ -76,7 +76,7 @@ async def _takes_part(surface: Surface, finished: Asked) -> None:
     that is told by the other will not; then the time that a start may take is waited for.
     """
     reads = len(surface.reads(finished))
-    end = time.monotonic() + min(surface.target.patience_seconds, _START_SECONDS)
+    end = time.monotonic() + _START_SECONDS
     while len(surface.reads(finished)) == reads and time.monotonic() < end:
         await surface.send(finished)
         await surface.journal.until(lambda: len(surface.reads(finished)) > reads, _PROBE_SECONDS)
