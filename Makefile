@@ -7,8 +7,8 @@ PY      := $(VENV)/bin/python
 PYTHON  ?=
 ARGS    ?=
 NEWEST   = $(shell tools/find-python --newest)
-# Two workers a core: most tests wait for something to happen, and each has a database of its own.
-WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+# One worker more than there are cores: tests wait for things to happen, and their servers and services compute beside them.
+WORKERS ?= $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN))))
 
 # Silent on success, loud on failure, patient with a slow index.
 INSTALL := -m pip install -qq --require-hashes --requirement

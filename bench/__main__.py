@@ -7,13 +7,14 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import ceiling, exchange, on_pgqueuer, on_procrastinate, reading
+from bench import ceiling, exchange, lists, on_pgqueuer, on_procrastinate, reading
 from bench.contest import Contestant, play
 from bench.exchange import latency, memory
 from bench.report import LEAST_ROUNDS, Floor, Row, floors, report, verdict
 from bench.stage import Stage, stage
 
-_PARTS = ("exchange", "reading")
+_PARTS = ("exchange", "reading", "lists")
+_USUAL_PARTS = ("exchange", "reading")
 _MEMORY_JOBS, _MEMORY_STEP = 100_000, 10_000
 
 
@@ -50,6 +51,12 @@ async def _run(options: argparse.Namespace, folder: Path) -> bool:
         judged += reading.floors(readings)
         raw["reading"] = asdict(readings)
         print(reading.report(readings), end="\n\n")  # noqa: T201
+    if "lists" in options.only:
+        async with stage(folder) as place:
+            pages = await lists.measure(place, options.files)
+        judged += lists.floors(pages)
+        raw["lists"] = [asdict(one) for one in pages]
+        print(lists.report(pages), end="\n\n")  # noqa: T201
     print(verdict(judged))  # noqa: T201
     if options.json:
         _write(options.json, raw)
@@ -89,11 +96,17 @@ def main() -> None:
     parser.add_argument("--latency-jobs", type=int, default=200, help="per round (%(default)s)")
     parser.add_argument("--skip-memory", action="store_true", help="leave out the 100,000 jobs")
     parser.add_argument(
-        "--only", choices=_PARTS, action="append", help="one part: %(choices)s (default: all)"
+        "--files", type=int, default=1_000_000, help="files of the lists (%(default)s)"
+    )
+    parser.add_argument(
+        "--only",
+        choices=_PARTS,
+        action="append",
+        help="a part: %(choices)s (default: two)",
     )
     parser.add_argument("--json", type=Path, help="write every number to this file")
     options = parser.parse_args()
-    options.only = options.only or _PARTS
+    options.only = options.only or _USUAL_PARTS
     if options.rounds < LEAST_ROUNDS:
         parser.error(f"fewer than {LEAST_ROUNDS} rounds say nothing, so there is no verdict")
     with tempfile.TemporaryDirectory(prefix="armka-bench-") as folder:

@@ -48,6 +48,7 @@ class Process:
 
     process: asyncio.subprocess.Process
     log: Path
+    url: str = ""
 
     @property
     def pid(self) -> int:
@@ -143,6 +144,7 @@ class Stage:
             probe.bind(("127.0.0.1", 0))
             port = str(probe.getsockname()[1])
         process = await self.start("core", "armka.cli", "core", "--port", port, **settings)
+        process.url = f"http://127.0.0.1:{port}"
         await process.says("nats connected")
         await process.says("listening to the database")
         return process

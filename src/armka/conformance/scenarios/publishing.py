@@ -170,10 +170,13 @@ async def an_insert_wakes_the_outbox(surface: Surface) -> None:
 
 @scenario("O1", powers=(Power.SUPERUSER,))
 async def a_lost_notification_costs_a_poll(surface: Surface) -> None:
-    """A job that was inserted without any NOTIFY is on the wire within 10 s."""
-    job = await _unannounced(surface, await surface.file())
-    await surface.request(job, within=_AT_MOST_SECONDS)
-    await surface.reaches(job, "published", within=_AT_MOST_SECONDS)
+    """A job that was inserted without any NOTIFY is on the wire within 10 s; three times, since
+    something else may have woken the outbox once.
+    """
+    for _ in range(3):
+        job = await _unannounced(surface, await surface.file())
+        await surface.request(job, within=_AT_MOST_SECONDS)
+        await surface.reaches(job, "published", within=_AT_MOST_SECONDS)
 
 
 @scenario("O4")
