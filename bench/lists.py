@@ -18,6 +18,7 @@ _MOST_MS = 300.0
 _REQUESTS = 20
 _ROUNDS = 3
 _LAYERS = ("lay_objects", "lay_files", "lay_jobs", "lay_events", "lay_documents")
+_TOKEN = "the-token-of-the-bench"
 _DOCUMENTS = "/console/documents"
 
 
@@ -47,8 +48,13 @@ async def measure(place: Stage, files: int) -> list[Times]:
     """Lay so many files, and ask for every page of them."""
     async with place.round() as connection:
         await _lay(connection, files)
-        core = await place.core()
-        async with httpx.AsyncClient(base_url=core.url, timeout=60, trust_env=False) as http:
+        core = await place.core(API_TOKEN=_TOKEN)
+        async with httpx.AsyncClient(
+            base_url=core.url,
+            headers={"Authorization": f"Bearer {_TOKEN}"},
+            timeout=60,
+            trust_env=False,
+        ) as http:
             return [await _asked(http, page) for page in await _pages(connection, files)]
 
 
@@ -104,7 +110,9 @@ async def _asked(http: httpx.AsyncClient, page: Page) -> Times:
             answer = await http.get(page.path)
             times.append(1000 * (time.perf_counter() - begun))
             if answer.status_code != httpx.codes.OK:
-                raise RuntimeError(f"{page.path}: {answer.status_code}: {answer.text[:500]}")
+                raise RuntimeError(
+                    f"{page.path}: {answer.status_code}: {answer.headers} {answer.text[:500]}"
+                )
             size = len(answer.content)
         rounds.append(times)
     return Times(page, rounds, size)
