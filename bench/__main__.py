@@ -53,7 +53,7 @@ async def _run(options: argparse.Namespace, folder: Path) -> bool:
         print(reading.report(readings), end="\n\n")  # noqa: T201
     if "lists" in options.only:
         async with stage(folder) as place:
-            pages = await lists.measure(place, options.files)
+            pages = await lists.measure(place, options.files, options.rounds)
         judged += lists.floors(pages)
         raw["lists"] = [asdict(one) for one in pages]
         print(lists.report(pages), end="\n\n")  # noqa: T201

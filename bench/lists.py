@@ -1,5 +1,6 @@
 """Pages over very many files: each is asked for again and again, from a core of its own."""
 
+import secrets
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,17 +9,16 @@ import httpx
 
 from armka.core.database.queries import load
 from bench.contest import Driver
-from bench.report import Floor, percentile, spread
-from bench.stage import Stage
+from bench.report import Floor, percentile, spread, table
+from bench.stage import RoundFailed, Stage
 
 SQL = load(__package__, "lists.sql")
 _STEP = 100_000
 _SMALL, _LARGE = 100, 10_000
 _MOST_MS = 300.0
 _REQUESTS = 20
-_ROUNDS = 3
 _LAYERS = ("lay_objects", "lay_files", "lay_jobs", "lay_events", "lay_documents")
-_TOKEN = "the-token-of-the-bench"
+_TOKEN = secrets.token_urlsafe()
 _DOCUMENTS = "/console/documents"
 
 
@@ -44,7 +44,7 @@ class Times:
         return [percentile(times, share) for times in self.rounds]
 
 
-async def measure(place: Stage, files: int) -> list[Times]:
+async def measure(place: Stage, files: int, rounds: int) -> list[Times]:
     """Lay so many files, and ask for every page of them."""
     async with place.round() as connection:
         await _lay(connection, files)
@@ -55,7 +55,7 @@ async def measure(place: Stage, files: int) -> list[Times]:
             timeout=60,
             trust_env=False,
         ) as http:
-            return [await _asked(http, page) for page in await _pages(connection, files)]
+            return [await _asked(http, page, rounds) for page in await _pages(connection, files)]
 
 
 async def _lay(connection: Driver, files: int) -> None:
@@ -100,19 +100,17 @@ async def _pages(connection: Driver, files: int) -> list[Page]:
     ]
 
 
-async def _asked(http: httpx.AsyncClient, page: Page) -> Times:
+async def _asked(http: httpx.AsyncClient, page: Page, count: int) -> Times:
     rounds: list[list[float]] = []
     size = 0
-    for _ in range(_ROUNDS):
+    for _ in range(count):
         times = []
         for _ in range(_REQUESTS):
             begun = time.perf_counter()
             answer = await http.get(page.path)
             times.append(1000 * (time.perf_counter() - begun))
             if answer.status_code != httpx.codes.OK:
-                raise RuntimeError(
-                    f"{page.path}: {answer.status_code}: {answer.headers} {answer.text[:500]}"
-                )
+                raise RoundFailed(f"{page.path}: {answer.status_code} {answer.text[:500]}")
             size = len(answer.content)
         rounds.append(times)
     return Times(page, rounds, size)
@@ -120,13 +118,13 @@ async def _asked(http: httpx.AsyncClient, page: Page) -> Times:
 
 def report(found: list[Times]) -> str:
     """A table of every page."""
-    head = ("page", "p50, ms", "p95, ms", "KiB")
-    lines = [
-        (one.page.what, spread(one.at(0.5)), spread(one.at(0.95)), f"{one.size / 1024:,.0f}")
-        for one in found
-    ]
-    ruler = ("---", "---:", "---:", "---:")
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ruler, *lines))
+    return table(
+        ("page", "p50, ms", "p95, ms", "KiB"),
+        [
+            (one.page.what, spread(one.at(0.5)), spread(one.at(0.95)), f"{one.size / 1024:,.0f}")
+            for one in found
+        ],
+    )
 
 
 def floors(found: list[Times]) -> list[Floor]:

@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -59,13 +60,13 @@ class CoreProcess:
 
     async def ready(self) -> None:
         """Return when it serves, and has its connection where it wants one."""
-        await until(self._takes_part)
+        async with web.client(self.url, timeout=2) as http:
+            await until(partial(self._takes_part, http), pause=0.1)
 
-    async def _takes_part(self) -> bool:
+    async def _takes_part(self, http: httpx.AsyncClient) -> bool:
         assert self.process.returncode is None, self.said()
         with contextlib.suppress(httpx.HTTPError):
-            async with web.client(timeout=2) as http:
-                health = await http.get(f"{self.url}/healthcheck")
+            health = await http.get("/healthcheck")
             return bool(health.json()["nats"] != "disconnected")
         return False
 

@@ -9,7 +9,7 @@ from armka.sdk import wording
 from tests.sdk.stage import QUICK, Core, Running, running
 
 STRICT = QUICK.model_copy(
-    update={"concurrency": 1, "time_limit_seconds": 1.0, "max_source_bytes": 5000}
+    update={"concurrency": 1, "time_limit_seconds": 4.0, "max_source_bytes": 5000}
 )
 
 DEADLY: list[tuple[dict[str, Any], str]] = [
