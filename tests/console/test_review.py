@@ -101,6 +101,21 @@ async def test_a_value_leads_to_where_it_was_read_and_back_by_keys_alone(
     await expect(cell(page, "3-turnover_credit")).to_have_class("num chosen")
 
 
+async def test_what_nobody_can_guess_is_shown_as_it_stood(window: Window, world: World) -> None:
+    """A value that was not read, without a proposal: typed, it is known."""
+    vague = {"column": "turnover_debit", "raw": "7*4,?1"}
+    told = [line(1, account="51", values=[None] * 6, unknown=[vague], row=9)]
+    page = await opened(window, world, lines=told)
+    unread = cell(page, "1-turnover_debit")
+    await expect(unread).to_have_text("не прочитано: 7*4,?1")
+    await page.keyboard.press("F8")
+    await expect(unread).to_be_focused()
+    await page.keyboard.press("a")
+    await page.keyboard.type("704,51")
+    await page.keyboard.press("Enter")
+    await expect(unread).to_have_text("704,51 (исправлено)")
+
+
 async def test_of_two_editors_the_slower_one_sees_what_the_other_did(
     window: Window, world: World, browser: Browser, core: CoreProcess
 ) -> None:

@@ -71,14 +71,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class Cell:
-    """One of a line's six values as it is shown. `at` names it on the page; `failed`: error,
-    warning or nothing.
+    """One of a line's six values as it is shown. `at` names it on the page; `unread`: what stands
+    there and could not be read, `meant`: what it may mean; `failed`: error, warning or nothing.
     """
 
     field: str
     at: str
     value: str | None
-    unknown: Mapping[str, Any] | None
+    unread: str | None
+    meant: str | None
     corrected: Mapping[str, Any] | None
     failed: str
     place: str | None
@@ -223,12 +224,13 @@ def _worse(known: dict[Any, str], key: Any, severity: str) -> None:
 
 def _cell(line: Mapping[str, Any], which: int, failed: Mapping[tuple[int, str], str]) -> Cell:
     name = AMOUNT_FIELDS[which]
-    unknown = next((it for it in line["unknown"] if it["column"] == name), None)
+    unknown = next((it for it in line["unknown"] if it["column"] == name), {})
     return Cell(
         field=name,
         at=f"{line['n']}-{name}",
         value=line["values"][which],
-        unknown=unknown,
+        unread=unknown.get("raw"),
+        meant=unknown.get("suggested"),
         corrected=next((it for it in line["corrected"] if it["field"] == name), None),
         failed=failed.get((line["n"], name), ""),
         place=(line["cells"] or [None] * 6)[which],
