@@ -1,12 +1,13 @@
 """Amounts are read exactly, or said to be unreadable; never guessed."""
 
+import re
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from armka.osv.amounts import SCALE, AmountReader, Unreadable, of_text, to_text
+from armka.osv.amounts import SCALE, AmountReader, Unreadable, of_kopecks, of_text, to_text
 from armka.osv.grid import CellError, Style
 
 
@@ -106,9 +107,34 @@ def test_every_amount_in_kopecks_survives_a_float(kopecks):
     assert read(kopecks / 100) == kopecks * SCALE // 100
 
 
+SIX = " ".join(["%.2f"] * 6)
+PLAIN = st.integers(0, 10**13).map(lambda kopecks: kopecks / 100)
+
+
+@given(st.tuples(*[PLAIN] * 6))
+def test_a_row_of_kopecks_is_read_at_once(numbers):
+    amounts = [read(number) for number in numbers]
+    assert of_kopecks(numbers, SIX) == (amounts, [to_text(amount) for amount in amounts])
+
+
+@given(st.tuples(*[PLAIN] * 5, st.floats()))
+@example((0.0,) * 5 + (-0.0,))
+@example((0.0,) * 5 + (5.005,))
+def test_a_row_that_is_read_at_once_is_read_as_its_cells_are(numbers):
+    found = of_kopecks(numbers, SIX)
+    if found is not None:
+        amounts = [read(number) for number in numbers]
+        assert found == (amounts, [to_text(amount) for amount in amounts])
+
+
 @given(st.integers(-(10**23), 10**23))
+@example(2_329_000)
 def test_text_and_back(amount):
-    assert of_text(to_text(amount)) == amount
+    """A point before three digits may be one between thousands, wherever the text came from."""
+    text = to_text(amount)
+    assert Decimal(text) * SCALE == amount
+    is_ambiguous = re.fullmatch(r"-?[1-9][0-9]{0,2}\.[0-9]{3}", text)
+    assert of_text(text) == (Unreadable(text) if is_ambiguous else amount)
 
 
 @given(st.text())

@@ -175,11 +175,13 @@ def of_kopecks(numbers: tuple[float, ...], printed: str) -> tuple[list[int], lis
 
     `printed`: `%.2f` for each of them, with blanks between. There are millions.
     """
-    if not max(numbers) < MOST / 100:
+    shown = printed % numbers
+    if not max(numbers) < MOST / 100 or "-" in shown:
         return None
-    amounts = [int(number * 100.0 + 0.5) * KOPECK for number in numbers]
-    exact = tuple([amount / SCALE for amount in amounts])
-    return (amounts, (printed % exact).split()) if exact == numbers else None
+    texts = shown.split()
+    if tuple(map(float, texts)) != numbers:
+        return None
+    return [int(number * 100.0 + 0.5) * KOPECK for number in numbers], texts
 
 
 def to_text(amount: int) -> str:
