@@ -119,7 +119,7 @@ async def test_what_nobody_can_guess_is_shown_as_it_stood(window: Window, world:
 async def test_of_two_editors_the_slower_one_sees_what_the_other_did(
     window: Window, world: World, browser: Browser, core: CoreProcess
 ) -> None:
-    """What was typed is not lost; a change of others appears by itself."""
+    """What was typed is not lost; a change of others appears by itself, and folds nothing up."""
     await world.db.execute(
         "insert into user_account (name, roles, password_hash) values ('petrov', '{analyst}', $1)",
         await Passwords().hash(PASSWORD, "petrov"),
@@ -138,9 +138,11 @@ async def test_of_two_editors_the_slower_one_sees_what_the_other_did(
     dialog = mine.get_by_role("dialog")
     await expect(dialog).to_contain_text("сальдо на начало, дебет: 100.00 → 222.00 (petrov)")
     await expect(dialog.locator("[data-typed]")).to_have_text("111")
+    await other.page.locator(".head summary").click()
     await dialog.get_by_role("button", name="Сохранить моё").click()
     await expect(cell(mine, "1-opening_debit")).to_contain_text("111,00")
     await expect(cell(other.page, "1-opening_debit")).to_contain_text("111,00")
+    await expect(other.page.get_by_role("link", name="Строки таблицей (CSV)")).to_be_visible()
     await other.context.close()
 
 

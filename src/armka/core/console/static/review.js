@@ -329,13 +329,15 @@ async function renew(at, isPolite = false) {
   const here = isPolite ? chosen : at;
   const scrolled = [...page.querySelectorAll(".scroll, .checks")].map((box) => [box.scrollLeft, box.scrollTop]);
   const pane = page.querySelector(".panes")?.dataset.pane;
+  const unfolded = new Set([...page.querySelectorAll("details[open]")].map((it) => it.className));
   const old = page;
   page = document.adoptNode(fresh);
   old.replaceWith(page);
+  window.htmx.process(page);
   [...page.querySelectorAll(".scroll, .checks")].forEach((box, index) => {
     [box.scrollLeft, box.scrollTop] = scrolled[index] ?? [0, 0];
   });
-  page.querySelector(".fold").open = !isNarrow() || location.search !== "";
+  page.querySelectorAll("details").forEach((it) => { it.open = unfolded.has(it.className); });
   if (pane) show(pane);
   begin(here, isPolite);
   say([page.dataset.saved, page.dataset.problems ? page.dataset.left : page.dataset.noneLeft].join(" "));
