@@ -224,7 +224,7 @@ def _worse(known: dict[Any, str], key: Any, severity: str) -> None:
 
 def _cell(line: Mapping[str, Any], which: int, failed: Mapping[tuple[int, str], str]) -> Cell:
     name = AMOUNT_FIELDS[which]
-    unknown = next((it for it in line["unknown"] if it["column"] == name), {})
+    unknown: Mapping[str, Any] = next((it for it in line["unknown"] if it["column"] == name), {})
     return Cell(
         field=name,
         at=f"{line['n']}-{name}",
