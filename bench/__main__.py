@@ -102,7 +102,7 @@ def main() -> None:
         "--only",
         choices=_PARTS,
         action="append",
-        help="a part: %(choices)s (default: two)",
+        help=f"a part: %(choices)s (default: {' and '.join(_USUAL_PARTS)})",
     )
     parser.add_argument("--json", type=Path, help="write every number to this file")
     options = parser.parse_args()

@@ -10,7 +10,7 @@ select md5('object' || n)::uuid, 'arm-ka', 'uploads/' || md5('file' || n)::uuid 
 from generate_series($1::integer, $2::integer) n
 
 -- name: lay_files
--- One client in ten files, the others among 50,000; of a thousand files one is under way, ten are errors, ten need a check.
+-- One file in ten is of one client, the others of 50,000; of a thousand files one is under way, one is an error, one needs a check.
 insert into stored_file (id, original_name, file_type, s3_object_id, status, error_code, error_message,
     current_recognition_job_id, client_ref, created_at, updated_at)
 select md5('file' || n)::uuid, 'ОСВ ' || (2015 + n % 10) || ' год, организация ' || n % 5000 || '.xlsx', 'XLSX',
@@ -22,6 +22,7 @@ select md5('file' || n)::uuid, 'ОСВ ' || (2015 + n % 10) || ' год, орг�
 from generate_series($1::integer, $2::integer) n
 
 -- name: lay_jobs
+-- One attempt a file, as its status says.
 insert into recognition_job (id, stored_file_id, pipeline, status, created_at, published_at, last_published_at,
     publish_count, started_at, finished_at, mapped_at, reply_deadline, service_name, service_version, group_schema)
 select md5('job' || n)::uuid, md5('file' || n)::uuid, 'tabular',
@@ -31,6 +32,7 @@ select md5('job' || n)::uuid, md5('file' || n)::uuid, 'tabular',
 from generate_series($1::integer, $2::integer) n, lateral (select $3::timestamptz - n * interval '30 seconds' as at) moment
 
 -- name: lay_events
+-- Two steps of each job, however it ended: only how many there are matters here.
 insert into recognition_job_event (recognition_job_id, from_status, to_status, cause, at)
 select md5('job' || n)::uuid, move.old, move.new, move.cause, $3::timestamptz - n * interval '30 seconds'
 from generate_series($1::integer, $2::integer) n,

@@ -116,6 +116,25 @@ async def test_what_nobody_can_guess_is_shown_as_it_stood(window: Window, world:
     await expect(unread).to_have_text("704,51 (исправлено)")
 
 
+async def test_what_was_unfolded_stays_so_and_full_when_the_page_renews_itself(
+    window: Window, world: World
+) -> None:
+    """A correction changes nothing of what is open beside it."""
+    file_id = await reviewed(world, source=SOURCE)
+    await world.db.execute("update stored_file set client_ref = '7' where id = $1", file_id)
+    page = window.page
+    await page.goto(f"{window.url}/console/documents/{file_id}/1")
+    fallback = page.locator(".goes-on").get_by_role("link", name="Сравнить с соседними")
+    await page.locator(".goes-on > summary").click()
+    await expect(fallback).to_have_count(0)
+    await cell(page, "1-opening_debit").dblclick()
+    await page.keyboard.type("222")
+    await page.keyboard.press("Enter")
+    await expect(cell(page, "1-opening_debit")).to_contain_text("222,00 (исправлено)")
+    await expect(page.locator(".goes-on .card")).to_be_visible()
+    await expect(fallback).to_have_count(0)
+
+
 async def test_of_two_editors_the_slower_one_sees_what_the_other_did(
     window: Window, world: World, browser: Browser, core: CoreProcess
 ) -> None:

@@ -16,7 +16,7 @@ MAX_INFLATED = 200 * 1024 * 1024
 MAX_RATIO = 200
 _SMALL = 1024 * 1024  # below this a ratio says nothing
 _CHUNK = 1024 * 1024
-# What zipfile raises of a damaged archive; RuntimeError also as NotImplementedError.
+# What zipfile raises of a damaged archive; of an unknown method a kind of RuntimeError.
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
