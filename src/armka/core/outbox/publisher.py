@@ -95,8 +95,12 @@ class Outbox:
             full |= await self._look_after_published(kept)
             pause = 0.0 if full else await self._until_unanswered(kept)
             self._unanswered_at = time.monotonic() + pause
-        soonest = min(self._unanswered_at, self._obstacles.soonest())
-        return 0.0 if full else max(0.0, soonest - time.monotonic())
+        return 0.0 if full else self._until_due()
+
+    def _until_due(self) -> float:
+        """Seconds until the next cycle: never more than a poll, for a NOTIFY can be lost (O1)."""
+        soonest = min(self._unanswered_at, self._obstacles.soonest()) - time.monotonic()
+        return max(0.0, min(soonest, self._config.poll_seconds))
 
     async def _look_after_published(self, kept: float | None) -> bool:
         if kept is None:
