@@ -18,6 +18,7 @@ CONTEXT.set_forkserver_preload(
         "armka.core.assembly",
         "armka.services.tabular_parser.recognise",
         "tests.conformance.service.faults",
+        "pydantic.v1",
         "uvloop",
     ]
 )

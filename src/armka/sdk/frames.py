@@ -4,9 +4,8 @@ To the child goes a `Task` or a `Call`, JSON. Back come a `Report`, JSON, and th
 empty where there is none.
 """
 
-import asyncio
 import struct
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import msgspec
 
@@ -118,7 +117,13 @@ def read_order(stream: BinaryIO) -> Order | None:
     return order
 
 
-async def read_frame(stream: asyncio.StreamReader, limit: int) -> bytes:
+class Stream(Protocol):
+    """What frames are read from; asyncio itself is not named: a child starts without it."""
+
+    async def readexactly(self, n: int) -> bytes: ...
+
+
+async def read_frame(stream: Stream, limit: int) -> bytes:
     """Read one frame of at most `limit` bytes; raises FrameTooLarge, IncompleteReadError."""
     (size,) = _LENGTH.unpack(await stream.readexactly(_LENGTH.size))
     if size > limit:
