@@ -29,6 +29,7 @@ Documents that were read off images:
 - `lines`   - words by where they stand: lines of text, what is in a cell
 - `misread` - texts that were meant as amounts, and what they may mean
 - `smudged` - labels that an engine did not read quite right
+- `broken_words` - words that a narrow header breaks
 - `paper`   - pages to one grid: tables that go on over pages, titles, what is unsure
 - `scanned` - all of it together: each value with its page, box and confidence
 """

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from armka.osv import accounts, misread, smudged
+from armka.osv import accounts, broken_words, misread, smudged
 from armka.osv.amounts import of_text
 from armka.osv.grid import Cell, Grid, LooseRow, Merge, Row, Scan, Style, Unsure, Value
 from armka.osv.header import is_header_row
@@ -147,6 +147,7 @@ class _Laying:
         self._pending += [(page, line) for line in outside]
 
     def _table(self, page: Page, words: PageWords, table: Table) -> None:
+        table = broken_words.joined(table)
         rows = _rows_of(smudged.mended(table) if page.source == "ocr" else table)
         header = next((r for r, cells in rows[:_HEADER_ROWS] if _is_header(cells)), None)
         if header is None and any(_is_header(cells) for _, cells in rows[_HEADER_ROWS:]):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from armka.contract.result import Check, Document, Line
-from armka.contract.vocabulary import Severity
+from armka.contract.vocabulary import LineKind, Severity
 from armka.osv import accounts, paper, resolution, trial_balance
 from armka.osv.pages import Page, TableCell, Word
 from armka.osv.paper import Gate, Paper, Place
@@ -86,8 +86,10 @@ def _of_lines(document: Document, places: dict[int, Place], gate: Gate) -> Itera
 
 
 def _has_unsure_code(line: Line, place: Place | None, gate: Gate) -> bool:
-    """Whether the line's account was read with little confidence, or with a comma for its point."""
-    if line.account is None or place is None:
+    """Whether the line's account was read with little confidence, or with a comma for its point.
+    What stands below an account takes its code from there.
+    """
+    if line.kind is not LineKind.ACCOUNT or place is None:
         return False
     cells = [cell for _, cell in sorted(place.cells.items())]
     cell = next((cell for cell in cells if accounts.parse(cell.text)), None)

@@ -17,7 +17,7 @@ from armka.osv.wording import Heading, heading, plain, side
 
 _ALIKE = 0.6
 _CLEARLY = 0.04  # ahead of the next best
-_HEADER_ROWS = 8
+HEADER_ROWS_MOST = 8
 _TURNOVER = "Обороты за период"
 _HEADER = (
     "Дебет",
@@ -37,15 +37,15 @@ _MARKS = re.compile(r"[\s.,:;'`\"|_~-]+$")
 
 def mended(table: Table) -> Table:
     """The table with the labels that can be told."""
-    header = _header_rows(table)
+    header = header_rows(table)
     cells = [_with_text(cell, _label(cell, header)) for cell in table.cells]
     return msgspec.structs.replace(table, cells=_between(cells, header))
 
 
-def _header_rows(table: Table) -> int:
+def header_rows(table: Table) -> int:
     """How many rows at the top have no figures to speak of, and so may be a header."""
     filled = {cell.row for cell in table.cells if cell.column and _is_figure(cell.text)}
-    return min(min(filled, default=table.rows), _HEADER_ROWS)
+    return min(min(filled, default=table.rows), HEADER_ROWS_MOST)
 
 
 def _label(cell: TableCell, header: int) -> str:

@@ -34,11 +34,19 @@ class Rect(NamedTuple):
 
 @dataclass(frozen=True)
 class Mark:
-    """A word on the page."""
+    """A word on the page. `anchor`: a point in the cell that it belongs to, where it does not stand
+    in it.
+    """
 
     text: str
     box: Rect
     confidence: float | None
+    anchor: tuple[float, float] | None = None
+
+    @property
+    def at(self) -> tuple[float, float]:
+        """The point that says in which cell it is: x, y."""
+        return self.anchor or self.box.centre
 
 
 # A point may be a comma misread, but 60.01 is an account.

@@ -53,10 +53,10 @@ def _of_pdf(page: pypdfium2.PdfPage, call: ReadCall) -> answer.PageAnswer:
         dpi = pdf.dpi_within(page, TEXT_DPI, call.limits.max_pixels)
         frame = text_layer.frame(page, dpi, turn)
         glyphs = text_layer.glyphs(text, frame)
+        if text_layer.is_usable(glyphs, page) or not (glyphs or text_layer.has_ink(page)):
+            return _of_text(page, text, frame, glyphs, call.number)
     finally:
         text.close()
-    if text_layer.is_usable(glyphs, page) or not (glyphs or text_layer.has_ink(page)):
-        return _of_text(page, frame, glyphs, call.number)
     # A scan is drawn as it is: more pixels would only pretend to show more.
     wanted = max(text_layer.scan_dpi(page) or SCAN_DPI, SCAN_DPI_LEAST)
     dpi = pdf.dpi_within(page, min(wanted, SCAN_DPI), call.limits.max_pixels)
@@ -65,13 +65,14 @@ def _of_pdf(page: pypdfium2.PdfPage, call: ReadCall) -> answer.PageAnswer:
 
 def _of_text(
     page: pypdfium2.PdfPage,
+    text: pypdfium2.PdfTextPage,
     frame: text_layer.Frame,
     glyphs: list[text_layer.Glyph],
     number: int,
 ) -> answer.PageAnswer:
     across, down = text_layer.rules(page, frame)
     found = grids(across, down, _NEAR_POINTS * frame.dpi / 72)
-    marks = text_layer.words(glyphs, found)
+    marks = text_layer.words(glyphs, found, text)
     sheets = sheets_of(found, marks)
     return answer.PageAnswer(
         answer.Page(

@@ -83,13 +83,13 @@ class Sheet:
 
 def fill(grid: Grid, marks: list[Mark]) -> Sheet:
     """Put the words into the cells."""
-    inside = [(place, mark) for mark in marks if (place := grid.place(*mark.box.centre))]
+    inside = [(place, mark) for mark in marks if (place := grid.place(*mark.at))]
     grid = _split_spans(grid, inside)
     grid = _split_rows(grid, inside)
     slots = [Slot(span, _box(grid, span)) for span in grid.spans]
     by_span = {slot.span: slot for slot in slots}
     for _, mark in inside:
-        span = grid.cell(*mark.box.centre)
+        span = grid.cell(*mark.at)
         if span is not None:
             by_span[span].marks.append(mark)
     for slot in slots:

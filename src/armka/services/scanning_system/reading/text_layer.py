@@ -13,13 +13,14 @@ from typing import NamedTuple
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from armka.services.scanning_system.reading.marks import Mark, Rect
+from armka.services.scanning_system.reading.marks import Mark, Rect, ends_amount
 from armka.services.scanning_system.reading.rules import Grid, Rule, Span
 
 _POINTS = 72.0
 _THIN = 2.5  # points: what is thinner is a line
 _SHORT = 3.0
 _GAP = 0.2  # of the height: a wider one parts words
+_SPACE = 0.5  # of the height: a wider one parts texts
 _DEPTH = 4
 _BAD_SHARE = 0.02
 _FOREIGN_SHARE = 0.9
@@ -30,11 +31,33 @@ _ZERO = frozenset({0, 0xFFFE, 0xFFFF, 2})
 
 
 class Glyph(NamedTuple):
-    """A character and its box in pixels of the upright page."""
+    """A character and its box in pixels of the upright page; `number`: PDFium's of it."""
 
     text: str
     box: Rect
     follows_space: bool
+    number: int
+
+
+@dataclass(frozen=True)
+class _Word:
+    """Characters without a gap, and the cell in which the first one stands."""
+
+    run: list[Glyph]
+    place: tuple[int, Span] | None
+
+    @property
+    def text(self) -> str:
+        return unicodedata.normalize("NFC", "".join(glyph.text for glyph in self.run))
+
+    def mark(self, anchor: tuple[float, float] | None) -> Mark:
+        box = Rect(
+            min(it.box.left for it in self.run),
+            min(it.box.top for it in self.run),
+            max(it.box.right for it in self.run),
+            max(it.box.bottom for it in self.run),
+        )
+        return Mark(self.text, box, None, anchor)
 
 
 @dataclass(frozen=True)
@@ -87,7 +110,7 @@ def glyphs(text: pypdfium2.PdfTextPage, to: Frame) -> list[Glyph]:
             continue
         pdfium.FPDFText_GetLooseCharBox(raw, index, ctypes.byref(box))
         rect = to.rect(box.left, box.bottom, box.right, box.top)
-        found.append(Glyph(character, rect, after_space))
+        found.append(Glyph(character, rect, after_space, index))
         after_space = False
     return found
 
@@ -105,23 +128,63 @@ def turn_of(text: pypdfium2.PdfTextPage) -> int:
     return max(turns, key=lambda it: turns[it]) if turns else 0
 
 
-def words(found: list[Glyph], grids: list[Grid]) -> list[Mark]:
-    """Join characters into words, in the order in which they were written; a cell's border parts
-    words.
+def words(found: list[Glyph], grids: list[Grid], text: pypdfium2.PdfTextPage) -> list[Mark]:
+    """Join characters into words, in the order in which they were written. A text that runs on over
+    the border of its cell stays in the cell; what another command writes beyond it does not.
     """
     marks: list[Mark] = []
+    chain: list[_Word] = []
+    for each in _written(found, grids, text):
+        if chain and not _runs_over(chain, each, text):
+            marks += _marks(chain)
+            chain = []
+        chain.append(each)
+    return [*marks, *_marks(chain)]
+
+
+def _marks(chain: list[_Word]) -> Iterator[Mark]:
+    """An amount stands where it stands, and so does all that is in one line of text with it."""
+    own = len({each.place for each in chain}) == 1 or any(ends_amount(each.text) for each in chain)
+    for each in chain:
+        first = each.run[0] if own else chain[0].run[0]
+        yield each.mark(first.box.centre if each.place else None)
+
+
+def _written(found: list[Glyph], grids: list[Grid], text: pypdfium2.PdfTextPage) -> Iterator[_Word]:
     run: list[Glyph] = []
-    where: object = None
+    where: tuple[int, Span] | None = None
     for glyph in found:
         place = _place(glyph, grids)
-        if run and (place != where or not _goes_on(run[-1], glyph)):
-            marks.append(_mark(run))
+        if run and not (
+            _goes_on(run[-1], glyph) and (place == where or _is_one_text(run[-1], glyph, text))
+        ):
+            yield _Word(run, where)
             run = []
-        where = place
+        if not run:
+            where = place
         run.append(glyph)
     if run:
-        marks.append(_mark(run))
-    return marks
+        yield _Word(run, where)
+
+
+def _runs_over(chain: list[_Word], word: _Word, text: pypdfium2.PdfTextPage) -> bool:
+    """Whether a word in another cell is the next one of a text that begins in the chain's cell."""
+    before, after, cell = chain[-1].run[-1], word.run[0], chain[0].place
+    return (
+        None not in (cell, word.place)
+        and word.place != cell
+        and _is_beside(before, after, _SPACE)
+        and _is_one_text(before, after, text)
+    )
+
+
+def _is_one_text(one: Glyph, other: Glyph, text: pypdfium2.PdfTextPage) -> bool:
+    """Whether one command writes both."""
+    first, second = (
+        ctypes.cast(pdfium.FPDFText_GetTextObject(text.raw, it.number), ctypes.c_void_p).value
+        for it in (one, other)
+    )
+    return first is not None and first == second
 
 
 def _place(glyph: Glyph, grids: list[Grid]) -> tuple[int, Span] | None:
@@ -133,23 +196,15 @@ def _place(glyph: Glyph, grids: list[Grid]) -> tuple[int, Span] | None:
 
 
 def _goes_on(last: Glyph, glyph: Glyph) -> bool:
-    if glyph.follows_space:
-        return False
+    return not glyph.follows_space and _is_beside(last, glyph, _GAP)
+
+
+def _is_beside(last: Glyph, glyph: Glyph, gap: float) -> bool:
+    """Whether a character follows on the same line, no further off than a share of the height."""
     height = max(last.box.height, 1.0)
     middle = glyph.box.centre[1]
     on_line = last.box.top < middle < last.box.bottom
-    return on_line and -height / 2 < glyph.box.left - last.box.right < height * _GAP
-
-
-def _mark(run: list[Glyph]) -> Mark:
-    text = unicodedata.normalize("NFC", "".join(glyph.text for glyph in run))
-    box = Rect(
-        min(it.box.left for it in run),
-        min(it.box.top for it in run),
-        max(it.box.right for it in run),
-        max(it.box.bottom for it in run),
-    )
-    return Mark(text, box, None)
+    return on_line and -height / 2 < glyph.box.left - last.box.right < height * gap
 
 
 def is_usable(found: list[Glyph], page: pypdfium2.PdfPage) -> bool:
