@@ -64,3 +64,29 @@ def test_a_label_to_the_left_of_its_amounts_makes_no_column():
         "Дебет",
         "Кредит",
     ]
+
+
+def test_rows_without_amounts_belong_to_the_table_however_long_their_names():
+    """Above the first amounts and below the last ones; a name may take three lines."""
+    marks = [
+        *line(0, Счет=100, Наименование=300, Дебет=980, Кредит=1240),
+        *line(60, **{"90.01": 100, "Выручка": 300}),
+        *line(120, **{"90.01.1": 100, "Выручка_по": 300}),
+        *line(155, деятельности_с=300),
+        *line(190, основной_системой=300),
+        *row(250, "91", "Прочие", {1160: "132,55", 1480: "9,95"}),
+        *row(310, "99", "Прибыли", {1160: "118,00", 1480: "8,99"}),
+        *line(370, **{"99.01.1": 100, "Прибыли_по": 300}),
+        *line(405, деятельности_с=300),
+        *line(440, основной_системой=300),
+        *line(560, Главный_бухгалтер=100),
+    ]
+
+    grid = find(marks)
+
+    assert grid is not None
+    names = [slot.text for slot in fill(grid, marks).slots if slot.span.column == 1]
+    assert names == [
+        "Наименование", "Выручка", "Выручка по деятельности с основной системой", "Прочие",
+        "Прибыли", "Прибыли по деятельности с основной системой",
+    ]  # fmt: skip

@@ -14,6 +14,7 @@ _ROW_AMOUNTS = 4  # a line of so many is a row, were it the only one
 _WIDE_GAP = 1.0  # in heights of the line
 _BLANK_LINES = 3.5
 _HEADER_PHRASES_MIN = 2
+_NAME_LINES = 4
 _GROUP = re.compile(r"[(\-−–]?\d{1,3}")
 
 
@@ -57,13 +58,23 @@ def _reach(page: list[_Line], body: list[int], height: float) -> tuple[int, int]
     """The body's first and last line: rows without amounts belong to it, and what runs on."""
     first, last = body[0], body[-1]
     left = min(page[index].marks[0].box.left for index in body)
-    while first > 0 and opens_row(page[first - 1].marks, left):
-        first -= 1
+    while (above := _row_above(page, first, height, left)) is not None:
+        first = above
     while last + 1 < len(page) and (
-        _runs_on(page[last], page[last + 1], height) or opens_row(page[last + 1].marks, left)
+        _runs_on(page[last], page[last + 1], height, left) or opens_row(page[last + 1].marks, left)
     ):
         last += 1
     return first, last
+
+
+def _row_above(page: list[_Line], first: int, height: float, left: float) -> int | None:
+    """Where a row without amounts begins that ends right above a line: its name may run on."""
+    for index in range(first - 1, max(first - 1 - _NAME_LINES, -1), -1):
+        if opens_row(page[index].marks, left):
+            return index
+        if not (index and _runs_on(page[index - 1], page[index], height, left)):
+            return None
+    return None
 
 
 def _line(marks: list[Mark], height: float) -> _Line:
@@ -101,10 +112,10 @@ def _amount_starts(marks: list[Mark], height: float) -> set[int]:
     return starts
 
 
-def _runs_on(line: _Line, below: _Line, height: float) -> bool:
-    """Whether a line without amounts goes on with the row above it."""
+def _runs_on(line: _Line, below: _Line, height: float, left: float) -> bool:
+    """Whether a line without amounts goes on with the row above it, which begins at `left`."""
     near = below.top - line.bottom < height * 0.6
-    return near and not below.amounts and below.phrases[0].left > line.phrases[0].left + height
+    return near and not below.amounts and below.phrases[0].left > left + height
 
 
 def _header_top(page: list[_Line], first: int, height: float, edge: float) -> int:

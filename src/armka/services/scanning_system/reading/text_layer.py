@@ -8,7 +8,7 @@ import ctypes
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -51,12 +51,8 @@ class _Word:
         return unicodedata.normalize("NFC", "".join(glyph.text for glyph in self.run))
 
     def mark(self, anchor: tuple[float, float] | None) -> Mark:
-        box = Rect(
-            min(it.box.left for it in self.run),
-            min(it.box.top for it in self.run),
-            max(it.box.right for it in self.run),
-            max(it.box.bottom for it in self.run),
-        )
+        lefts, tops, rights, bottoms = zip(*(it.box for it in self.run), strict=True)
+        box = Rect(min(lefts), min(tops), max(rights), max(bottoms))
         return Mark(self.text, box, None, anchor)
 
 
@@ -73,9 +69,11 @@ class Frame:
     def rect(self, left: float, bottom: float, right: float, top: float) -> Rect:
         """A box in points as one in pixels."""
         a, b, c, d, e, f = self.matrix
-        xs = (a * left + c * bottom + e, a * right + c * top + e)
-        ys = (b * left + d * bottom + f, b * right + d * top + f)
-        return Rect(min(xs), min(ys), max(xs), max(ys))
+        x, other_x = a * left + c * bottom + e, a * right + c * top + e
+        y, other_y = b * left + d * bottom + f, b * right + d * top + f
+        if other_x < x:
+            x, other_x = other_x, x
+        return Rect(x, other_y, other_x, y) if other_y < y else Rect(x, y, other_x, other_y)
 
 
 def frame(page: pypdfium2.PdfPage, dpi: int, rotation: int) -> Frame:
@@ -201,10 +199,11 @@ def _goes_on(last: Glyph, glyph: Glyph) -> bool:
 
 def _is_beside(last: Glyph, glyph: Glyph, gap: float) -> bool:
     """Whether a character follows on the same line, no further off than a share of the height."""
-    height = max(last.box.height, 1.0)
-    middle = glyph.box.centre[1]
-    on_line = last.box.top < middle < last.box.bottom
-    return on_line and -height / 2 < glyph.box.left - last.box.right < height * gap
+    _, top, right, bottom = last.box
+    left, upper, _, lower = glyph.box
+    height = max(1.0, bottom - top)
+    on_line = top < (upper + lower) / 2 < bottom
+    return on_line and -height / 2 < left - right < height * gap
 
 
 def is_usable(found: list[Glyph], page: pypdfium2.PdfPage) -> bool:
@@ -230,12 +229,12 @@ def _is_lost(character: str) -> bool:
 def scan_dpi(page: pypdfium2.PdfPage) -> int | None:
     """The resolution of the picture that covers most of the page; None where none does."""
     width, height = page.get_width(), page.get_height()
-    for picture in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
-        left, bottom, right, top = picture.get_bounds()
+    wide, high = ctypes.c_uint(), ctypes.c_uint()
+    for picture, (left, bottom, right, top) in _objects(page.raw, pdfium.FPDF_PAGEOBJ_IMAGE):
         if (right - left) * (top - bottom) > width * height * _IMAGE_SHARE:
-            pixels: int = max(picture.get_px_size())
+            pdfium.FPDFImageObj_GetImagePixelSize(picture, wide, high)
             inches: float = max(right - left, top - bottom) / _POINTS
-            return round(pixels / inches)
+            return round(max(wide.value, high.value) / inches)
     return None
 
 
@@ -248,8 +247,7 @@ def rules(page: pypdfium2.PdfPage, to: Frame) -> tuple[list[Rule], list[Rule]]:
     """The straight lines and the sides of the boxes: those across, those down."""
     across: list[Rule] = []
     down: list[Rule] = []
-    for box in _paths(page):
-        left, bottom, right, top = box
+    for _, (left, bottom, right, top) in _objects(page.raw, pdfium.FPDF_PAGEOBJ_PATH):
         rect = to.rect(left, bottom, right, top)
         thin, short = _THIN * to.dpi / _POINTS, _SHORT * to.dpi / _POINTS
         x, y = rect.centre
@@ -263,6 +261,20 @@ def rules(page: pypdfium2.PdfPage, to: Frame) -> tuple[list[Rule], list[Rule]]:
     return across, down
 
 
-def _paths(page: pypdfium2.PdfPage) -> Iterator[tuple[float, float, float, float]]:
-    for path in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=_DEPTH):
-        yield path.get_bounds()
+def _objects(
+    parent: Any, kind: int, depth: int = _DEPTH
+) -> Iterator[tuple[Any, tuple[float, float, float, float]]]:
+    """What of a kind is drawn on a page or in a form on it, with its bounds. PDFium is asked
+    itself: its helpers make an object of each text, and there are thousands.
+    """
+    is_page = depth == _DEPTH
+    count = (pdfium.FPDFPage_CountObjects if is_page else pdfium.FPDFFormObj_CountObjects)(parent)
+    get = pdfium.FPDFPage_GetObject if is_page else pdfium.FPDFFormObj_GetObject
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    for index in range(count):
+        each = get(parent, index)
+        found = pdfium.FPDFPageObj_GetType(each)
+        if found == kind and pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top):
+            yield each, (left.value, bottom.value, right.value, top.value)
+        elif found == pdfium.FPDF_PAGEOBJ_FORM and depth > 1:
+            yield from _objects(each, kind, depth - 1)
