@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests import web
 
 TOKEN = "a-token-of-the-tests"
+_ACCEPT_STEPS = 10  # turns of the loop, more than it takes to serve what was accepted
 
 
 @dataclass
@@ -89,14 +90,24 @@ class Peer:
         await self.down()
 
     async def up(self) -> None:
-        """Listen, on the same port as before."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        """Listen, on the same port as before. Whoever is cancelled meanwhile leaves a server that
+        `down` knows of.
+        """
+        self._server = await asyncio.start_server(
+            self._serve, "127.0.0.1", self.port, start_serving=False
+        )
         self.port = self._server.sockets[0].getsockname()[1]
+        await self._server.start_serving()
 
     async def down(self) -> None:
         """Refuse connections, and break off those that there are."""
         if self._server is None:
             return
+        # A connection that was accepted and is not yet served would be lost open by `close`.
+        for listening in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+        for _ in range(_ACCEPT_STEPS):
+            await asyncio.sleep(0)
         self._server.close()
         for connection in self._open:
             connection.cancel()
