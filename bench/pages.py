@@ -29,7 +29,7 @@ from bench.bounds import upper_bound
 from tests.pages.cases import KINDS, RESOLUTIONS, Drawn, Kind, case, document
 from tests.pages.scoring import Score, score
 
-_FIRST = 80_000
+_FIRST = 90_000
 _BARE_RATIO = 1.5
 _LAYER_RATIO = 5.0
 _FLOORS = {("clean", 300): 0.995, ("clean", 200): 0.995, ("clean", 150): 0.98}

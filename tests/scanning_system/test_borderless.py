@@ -90,3 +90,20 @@ def test_rows_without_amounts_belong_to_the_table_however_long_their_names():
         "Наименование", "Выручка", "Выручка по деятельности с основной системой", "Прочие",
         "Прибыли", "Прибыли по деятельности с основной системой",
     ]  # fmt: skip
+
+
+def test_a_name_runs_on_below_its_code_where_both_share_a_column():
+    marks = [
+        *line(0, Счет=100, Дебет=980, Кредит=1240),
+        *line(60, **{"90.01.1,_Выручка_по": 100}),
+        *line(95, деятельности_с=100),
+        *row(155, "91,_Прочие", "", {1160: "132,55", 1480: "9,95"}),
+        *row(215, "99,_Прибыли", "", {1160: "118,00", 1480: "8,99"}),
+    ]
+    marks = [mark for mark in marks if mark.text]
+
+    grid = find(marks)
+
+    assert grid is not None
+    labels = [slot.text for slot in fill(grid, marks).slots if slot.span.column == 0]
+    assert labels == ["Счет", "90.01.1, Выручка по деятельности с", "91, Прочие", "99, Прибыли"]

@@ -72,7 +72,8 @@ def _row_above(page: list[_Line], first: int, height: float, left: float) -> int
     for index in range(first - 1, max(first - 1 - _NAME_LINES, -1), -1):
         if opens_row(page[index].marks, left):
             return index
-        if not (index and _runs_on(page[index - 1], page[index], height, left)):
+        # Where code and name share a column, the name runs on from its edge.
+        if not (index and _runs_on(page[index - 1], page[index], height, left - 2 * height)):
             return None
     return None
 
