@@ -42,7 +42,7 @@ cluster: $(VENV)/.dev ## Jobs pass through three NATS nodes whose leader is kill
 	$(PY) -m chaos.cluster $(ARGS)
 
 bench: $(BENCH)/.made ## Speed beside its peers: medians, ratios, a verdict (ARGS: see docs/operate/performance.md)
-	@$(BENCH)/bin/python -m bench $(ARGS)
+	@OMP_THREAD_LIMIT=1 $(BENCH)/bin/python -m bench $(ARGS)
 
 pages: $(BENCH)/.made ## Scanned pages read against the truth, by kind and resolution; speed beside others (ARGS=--help)
 	@OMP_THREAD_LIMIT=1 PYTHONPATH=src $(BENCH)/bin/python -m bench.pages $(ARGS)

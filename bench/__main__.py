@@ -7,13 +7,13 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import ceiling, exchange, lists, on_pgqueuer, on_procrastinate, reading
+from bench import ceiling, exchange, lists, on_pgqueuer, on_procrastinate, pages, reading
 from bench.contest import Contestant, play
 from bench.exchange import latency, memory
 from bench.report import LEAST_ROUNDS, Floor, Row, floors, report, verdict
 from bench.stage import Stage, stage
 
-_PARTS = ("exchange", "reading", "lists")
+_PARTS = ("exchange", "reading", "lists", "pages")
 _USUAL_PARTS = ("exchange", "reading")
 _MEMORY_JOBS, _MEMORY_STEP = 100_000, 10_000
 
@@ -53,14 +53,15 @@ async def _run(options: argparse.Namespace, folder: Path) -> bool:
         print(reading.report(readings), end="\n\n")  # noqa: T201
     if "lists" in options.only:
         async with stage(folder) as place:
-            pages = await lists.measure(place, options.files, options.rounds)
-        judged += lists.floors(pages)
-        raw["lists"] = [asdict(one) for one in pages]
-        print(lists.report(pages), end="\n\n")  # noqa: T201
+            asked = await lists.measure(place, options.files, options.rounds)
+        judged += lists.floors(asked)
+        raw["lists"] = [asdict(one) for one in asked]
+        print(lists.report(asked), end="\n\n")  # noqa: T201
+    are_read = "pages" not in options.only or pages.run(pages.Plan(pages=options.rounds))
     print(verdict(judged))  # noqa: T201
     if options.json:
         _write(options.json, raw)
-    return all(floor.holds for floor in judged)
+    return are_read and all(floor.holds for floor in judged)
 
 
 async def _exchange(

@@ -14,7 +14,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -37,18 +38,36 @@ _PHOTO_FLOOR = 0.95
 _TEXT_LIMITS = Limits(max_pages=500, max_pixels=70_000_000, tessdata=None)
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is read: so many pages of each kind and resolution, so many PDFs with a text layer."""
+
+    pages: int = 3
+    documents: int = 10
+    kinds: Sequence[Kind] = KINDS
+    dpi: Sequence[int] = RESOLUTIONS
+    set: str = "measured"
+    tessdata: Path | None = None
+    misses: bool = False
+
+
 def main() -> int:
     """Print the tables; 1 where a floor or a ratio is missed."""
-    options = _options()
+    return 0 if run(Plan(**vars(_options()))) else 1
+
+
+def run(options: Plan) -> bool:
+    """Print the tables; returns whether all floors and ratios hold."""
+    cv2.setNumThreads(1)
     print("text layers", flush=True)
     is_well = _text_layers(options)
     ocr = find_ocr(options.tessdata)
     if ocr.folder is None:
         print(f"scans are not measured: {ocr.missing}")
-        return 2
+        return False
     is_well &= _scans(options, str(ocr.folder))
     print("all floors and ratios hold" if is_well else "a floor or a ratio is missed")
-    return 0 if is_well else 1
+    return is_well
 
 
 def _options() -> argparse.Namespace:
@@ -67,7 +86,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _text_layers(options: argparse.Namespace) -> bool:
+def _text_layers(options: Plan) -> bool:
     total, pages = Score(), 0
     ours: list[float] = []
     theirs: list[float] = []
@@ -99,7 +118,7 @@ def _plumbed(pdf: bytes) -> float:
     return time.process_time() - started
 
 
-def _scans(options: argparse.Namespace, tessdata: str) -> bool:
+def _scans(options: Plan, tessdata: str) -> bool:
     print(
         f"scans: {options.pages} pages of each\n"
         f"  {'kind':8}{'dpi':>5}{'amounts':>10}{'right':>9}{'codes':>9}{'silent':>8}"
@@ -135,9 +154,7 @@ def _summed_up(whole: Score, ratios: list[float]) -> bool:
     return statistics.median(ratios) <= _BARE_RATIO
 
 
-def _measure(
-    kind: Kind, dpi: int, options: argparse.Namespace, tessdata: str
-) -> tuple[Score, float, float]:
+def _measure(kind: Kind, dpi: int, options: Plan, tessdata: str) -> tuple[Score, float, float]:
     """The score, and seconds of one core per page: ours, and Tesseract's on the same picture."""
     total = Score()
     ours: list[float] = []
@@ -162,5 +179,4 @@ def _shown(total: Score) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    cv2.setNumThreads(1)
     sys.exit(main())
