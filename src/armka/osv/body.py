@@ -38,7 +38,8 @@ def read(
     """
     rows = grid.rows
     reader = RowReader(header, grid.styles, read_amount)
-    plan = accounts.plan_of(_codes(rows[start : start + LOOK_AT], reader))
+    # Under an account that the title names, a subconto may be called like a code: «2023».
+    plan = accounts.plan_of(roots or _codes(rows[start : start + LOOK_AT], reader))
     reading = _Reading(grid, header, reader, plan, roots)
     end = start
     for end, row in enumerate(rows[start:], start):

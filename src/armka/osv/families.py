@@ -5,7 +5,7 @@ from armka.osv import reports
 from armka.osv.chart import Plan
 from armka.osv.entries import Body, Entry
 from armka.osv.header import Header, Shape
-from armka.osv.labels import Stub
+from armka.osv.labels import Measure, Stub
 from armka.osv.reports import Announced
 
 
@@ -30,7 +30,8 @@ def _by_lines(body: Body, header: Header) -> str:
         return reports.CURRENCY
     if any(entry.indicator for entry in entries):
         return reports.INDICATORS
-    if LineKind.PERIOD in kinds:
+    by_columns = any(band.measure is Measure.PERIOD for band in header.bands)
+    if LineKind.PERIOD in kinds or by_columns:
         return reports.PERIODS
     if header.upp:
         return reports.UPP
