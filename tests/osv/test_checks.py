@@ -30,6 +30,19 @@ def test_r1_names_the_row_and_both_amounts():
     assert re.match(rf"Строка {line.row}, счет 70: .* разница 1\u00a0000,00$", check.message)
 
 
+@pytest.mark.parametrize("code", ["", "?8", "#"])
+def test_r8_names_a_line_whose_account_was_lost(code):
+    """However right its amounts are, and the sum of all."""
+    book = grid(layout=Layout(numeric_codes=False))
+    row = next(row for row in book.rows if row.cells[0][1] == "70")
+    row.cells[0] = (0, code, row.cells[0][2])
+    (check,) = document_of(book).checks
+    assert (check.rule, check.severity) == ("R8", "error")
+    assert "суммы есть, а код счета не прочитан" in check.message
+    (line,) = [line for line in document_of(book).lines if line.kind == "dimension"]
+    assert check.lines == [line.n]
+
+
 def test_r3_names_the_parent_its_children_and_the_column():
     book = grid()
     change(book, "60", 2, lambda amount: amount + 5)

@@ -33,6 +33,30 @@ def codes(body: Body, tree: Tree, findings: Findings) -> Iterator[Check]:
             yield findings.make("R8", Severity.WARNING, [entry], text)
 
 
+def orphans(body: Body, tree: Tree, findings: Findings) -> Iterator[Check]:
+    """R8: where lines are accounts, or stand under one, so does every line with amounts; КФО and
+    the like stand above them.
+    """
+    loose = [it for it in tree.tops if it.kind is not LineKind.ACCOUNT and any(it.amounts)]
+    if body.roots or not tree.by_head or not loose:
+        return
+    above = _above_accounts(body.entries)
+    for entry in loose:
+        if entry.n not in above:
+            text = f"{called(entry)}: суммы есть, а код счета не прочитан"
+            yield findings.make("R8", Severity.ERROR, [entry], text)
+
+
+def _above_accounts(entries: list[Entry]) -> set[int]:
+    found: set[int] = set()
+    for entry in entries:
+        above = entry.parent if entry.kind is LineKind.ACCOUNT else None
+        while above is not None and above not in found:
+            found.add(above)
+            above = entries[above - 1].parent
+    return found
+
+
 def _suspects(plan: Plan, head: str, own: list[Entry]) -> list[Entry]:
     """Of the accounts under a known one only that one itself, which must be called as it is."""
     return [entry for entry in own if entry.account == head] if chart.knows(plan, head) else own

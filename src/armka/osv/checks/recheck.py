@@ -26,6 +26,7 @@ from armka.osv.checks.run import is_rest, limited, of_lines
 from armka.osv.checks.tolerance import judge_of
 from armka.osv.entries import Body, Entry, Total
 from armka.osv.header import Shape
+from armka.osv.tree import tree_of
 
 _NO_STYLES = (-1,) * 6
 _UNREAD = Unreadable("")
@@ -156,8 +157,9 @@ def check(entries: list[Entry], about: About) -> Checked:
     body = body_of(entries, about)
     findings = Findings(body, addressed=False)
     judge = judge_of(about.unit, body.entries, about.decimals)
+    tree = tree_of(body.entries)
     period = Period(to=about.period_to, text="") if about.period_to else None
-    found = [one for rule in of_lines(body, findings, judge, period) for one in rule]
+    found = [one for rule in of_lines(body, tree, findings, judge, period) for one in rule]
     if any(n != index for index, n in enumerate(numbers, 1)):
         found = [
             msgspec.structs.replace(one, lines=[numbers[n - 1] for n in one.lines]) for one in found

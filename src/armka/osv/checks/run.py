@@ -9,7 +9,7 @@ from armka.osv.checks.finding import Findings
 from armka.osv.checks.tolerance import Judge, judge_of
 from armka.osv.entries import Body
 from armka.osv.particulars import Particulars
-from armka.osv.tree import tree_of
+from armka.osv.tree import Tree, tree_of
 
 MOST_A_RULE = 200  # findings that are told one by one; the rest is counted
 _REST = "Есть и другие расхождения по этому правилу, всего "
@@ -20,8 +20,10 @@ def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[C
     cells have addresses, since it is a sheet.
     """
     findings = Findings(body, addressed=addressed, read=MOST_A_RULE)
+    tree = tree_of(body.entries)
     rules = [
-        *of_lines(body, findings, judge_of(unit, body.entries), above.period),
+        *of_lines(body, tree, findings, judge_of(unit, body.entries), above.period),
+        reading.orphans(body, tree, findings),
         reading.doubts(body, findings),
         reading.identity(above, findings),
     ]
@@ -29,10 +31,9 @@ def run(body: Body, above: Particulars, unit: int, *, addressed: bool) -> list[C
 
 
 def of_lines(
-    body: Body, findings: Findings, judge: Judge, period: Period | None
+    body: Body, tree: Tree, findings: Findings, judge: Judge, period: Period | None
 ) -> list[Iterator[Check]]:
     """The rules that need the lines alone, so that they can be asked again of kept ones."""
-    tree = tree_of(body.entries)
     ends = bookkeeping.leaves(body, tree)
     return [
         arithmetic.row_equations(body, findings, judge),
