@@ -35,6 +35,14 @@ def by_xlrd(data: bytes) -> str:
         return told(data)
 
 
+class Books(list[bytes]):
+    """What is told of a failure is about the damage, and not all the bytes."""
+
+    def __repr__(self) -> str:
+        """How many there are."""
+        return f"{len(self)} books"
+
+
 @pytest.fixture(scope="module")
 def books(tmp_path_factory):
     """An outline, codes that are numbers, texts for amounts, hidden rows, whole roubles."""
@@ -47,7 +55,7 @@ def books(tmp_path_factory):
     ]
     sheets = [[lay_out(make(Random(n), share=0.3), one)] for n, one in enumerate(layouts)]
     sheets += [[make_report(Random(5)).sheet(Dress())] for make_report in FAMILIES.values()]
-    files = []
+    files = Books()
     for number, book in enumerate(sheets):
         writer.write(folder / f"{number}.xls", book)
         files.append((folder / f"{number}.xls").read_bytes())
@@ -72,8 +80,19 @@ def test_what_the_usual_writers_print_goes_the_quick_way(books):
     ),
 )
 def test_after_any_damage_too(books, which, damage):
+    """Where both read the file; one of them may refuse what the other never looks at."""
     changed = bytearray(books[which])
     for place, byte in damage:
         changed[int(place * len(changed))] = byte
-    same = told(bytes(changed)) == by_xlrd(bytes(changed))
-    assert same
+    readings = {told(bytes(changed)), by_xlrd(bytes(changed))} - {"Corrupt"}
+    assert len(readings) < 2, damage
+
+
+def test_numbers_that_contradict_their_own_count_are_refused(books):
+    """By the last column that such a record names xlrd goes, and loses the rest without a word."""
+    at = books[0].index(b"\xbd\x00")
+    while books[0][at + 2 : at + 4] != b"\x12\x00":
+        at = books[0].index(b"\xbd\x00", at + 1)
+    changed = bytearray(books[0])
+    changed[at + 20] -= 1
+    assert told(bytes(changed)) == "Corrupt"

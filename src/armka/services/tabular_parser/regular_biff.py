@@ -15,6 +15,7 @@ from typing import Any
 
 from armka.osv.grid import Cell, Form, LooseRow, RegularRow, Row, Value
 from armka.services.tabular_parser.characters import clean
+from armka.services.tabular_parser.limits import Corrupt
 
 _COLUMNS = 256
 _EOF, _BOF = 0x0A, 0x809
@@ -24,7 +25,8 @@ _BLANK, _MANY_BLANKS, _NUMBER, _SHARED, _COMPRESSED, _MANY_COMPRESSED, _ROW = (
 _VALUES = frozenset((0x04, 0x05, 0xD6, 0x204, 0x205, 0x06, 0x206, 0x406, 0x207, 0x07))
 _HEAD, _PLACE = struct.Struct("<HH").unpack_from, struct.Struct("<HHH").unpack_from
 _LOOK = struct.Struct("<4xH10xi").unpack_from
-_LONG, _DOUBLE = struct.Struct("<i").unpack_from, struct.Struct("<d").unpack_from
+_SHORT, _LONG = struct.Struct("<H").unpack_from, struct.Struct("<i").unpack_from
+_DOUBLE = struct.Struct("<d").unpack_from
 # The cells of one row: shared strings, plain and compressed numbers.
 _REGULAR = re.compile(
     rb"(?=.{4}(..))"
@@ -83,7 +85,7 @@ class Reader:
 
     def read(self, data: bytes, start: int) -> tuple[list[Row], bytes] | None:
         """Read the sheet whose first record, a BOF, starts there: its rows, and its records but for
-        theirs; None: its shape is another.
+        theirs; None: its shape is another. Raises Corrupt.
         """
         try:
             if start < 0:
@@ -158,7 +160,7 @@ class _Walk:
     def _take(self, kind: int, start: int, end: int) -> bool:
         """Read a record; False: it says nothing of cells."""
         data = self._data
-        if kind == _ROW and end - start == 16:
+        if kind == _ROW and end - start >= 16:
             number, look = _HEAD(data, start)[0], _LONG(data, start + 12)[0]
             self._looks[number + 1] = look & 7, bool(look & 0x20)
         elif kind == _NUMBER and end - start >= 14:
@@ -169,8 +171,13 @@ class _Walk:
             self._add(_PLACE(data, start), _compressed(_LONG(data, start + 6)[0]))
         elif kind == _MANY_COMPRESSED and end - start >= 12:
             row, column = _HEAD(data, start)
-            for place in range((end - start - 6) // 6):
-                (look,) = struct.unpack_from("<H", data, start + 4 + 6 * place)
+            count = (end - start - 6) // 6
+            if (
+                _SHORT(data, end - 2)[0] != column + count - 1
+            ):  # xlrd would lose those that it hides
+                raise Corrupt(f"xls: числа строки {row + 1} записаны с противоречием")
+            for place in range(count):
+                (look,) = _SHORT(data, start + 4 + 6 * place)
                 value = _compressed(_LONG(data, start + 6 + 6 * place)[0])
                 self._add((row, column + place, look), value)
         else:
