@@ -46,6 +46,24 @@ def test_a_label_of_the_header_may_run_on_alone():
     assert above["Обороты за период"].columns == 2
 
 
+def test_a_label_that_runs_on_may_begin_to_the_left_of_all_amounts():
+    marks = [
+        *line(0, Оборотно_сальдовая_ведомость=100),
+        *line(120, Счет=100, Сальдо_на=1000, Обороты_за_период=1640),
+        *line(155, начало_периода=1020),
+        *line(220, Дебет=980, Кредит=1240, Дебет_=1520, Кредит_=1780),
+        *row(280, "76.05", "Поставщики", {1160: "0,92", 1700: "92,93", 1940: "0,08"}),
+        *row(340, "84", "Прибыль", {1160: "6,80", 1400: "0,02", 1940: "8,98"}),
+    ]
+    marks = [mark for mark in marks if mark.text]
+
+    grid = find(marks)
+
+    assert grid is not None
+    above = [slot.text for slot in fill(grid, marks).slots if slot.span.row == 0]
+    assert "Сальдо на начало периода" in above
+
+
 def test_a_label_to_the_left_of_its_amounts_makes_no_column():
     marks = [
         *line(0, Счет=100, Наименование=300, Дебет=980, Кредит=1240),

@@ -23,6 +23,10 @@ class _Phrase(NamedTuple):
     right: float
     is_amount: bool
 
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
 
 class _Line(NamedTuple):
     marks: list[Mark]
@@ -127,7 +131,7 @@ def _header_top(page: list[_Line], first: int, height: float, edge: float) -> in
     for index in range(first - 1, -1, -1):
         line = page[index]
         is_near = page[index + 1].top - line.bottom < height * _BLANK_LINES
-        if not is_near or line.phrases[-1].left <= edge:
+        if not is_near or line.phrases[-1].middle <= edge:
             break
         if len(line.phrases) >= _HEADER_PHRASES_MIN:
             top = index
